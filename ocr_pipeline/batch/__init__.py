@@ -1,0 +1,1 @@
+"""Many documents: isolation, resuming, the ledger."""

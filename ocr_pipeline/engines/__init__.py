@@ -1,0 +1,1 @@
+"""Page → Reading: the models that look at a page."""

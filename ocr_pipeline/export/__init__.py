@@ -1,0 +1,1 @@
+"""Order → files: JSON record, Markdown, CSV, Excel."""

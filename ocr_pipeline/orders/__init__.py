@@ -1,0 +1,1 @@
+"""Transcript → Order: typed fields, and which of them to trust."""

@@ -1,0 +1,1 @@
+"""Any file → upright pages of square pixels."""

@@ -1,0 +1,1 @@
+"""Reading → Transcript: text lines and tables."""

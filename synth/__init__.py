@@ -1,0 +1,1 @@
+"""Synthetic fax purchase orders whose truth and damage are known."""
