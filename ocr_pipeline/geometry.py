@@ -110,3 +110,20 @@ def union(quads: Sequence[Quad]) -> Quad | None:
     )
     a, b, c, d = ((float(p[0]), float(p[1])) for p in (ux * s + uy * t for s, t in corners))
     return a, b, c, d
+
+
+def box_along(quad: Quad, frame: Quad) -> Box:
+    """The bounding box of a quad in axes that follow the reading direction of another.
+
+    Stored pages may lie on their side or upside down; seen along the frame, "right of" and "below"
+    mean what a reader means. Pixels keep their stored size.
+    """
+    tl, tr, _, bl = (np.asarray(p, dtype=float) for p in frame)
+    axes = np.column_stack([tr - tl, bl - tl])
+    lengths = np.linalg.norm(axes, axis=0)
+    axes = axes / np.where(lengths > 0, lengths, 1.0)
+    if abs(np.linalg.det(axes)) < 1e-6:
+        axes = np.eye(2)
+    points = np.linalg.solve(axes, np.asarray(quad, dtype=float).T)
+    (left, top), (right, bottom) = points.min(axis=1), points.max(axis=1)
+    return float(left), float(top), float(right), float(bottom)

@@ -122,6 +122,7 @@ class Order:
         fields: header field name → value; every name of the schema is present.
         rows: the item lines, top to bottom.
         taxes: per printed rate, empty when the sheet names none.
+        echoes: further places where the sheet prints a field, e.g. the total above the table.
         flags: reasons that concern the order as a whole.
         pages: 1-based numbers of the pages it came from.
     """
@@ -129,5 +130,6 @@ class Order:
     fields: Mapping[str, FieldValue]
     rows: tuple[Row, ...] = ()
     taxes: tuple[Tax, ...] = ()
+    echoes: Mapping[str, tuple[FieldValue, ...]] = field(default_factory=dict)
     flags: tuple[Flag, ...] = ()
     pages: tuple[int, ...] = field(default=())

@@ -1,0 +1,133 @@
+"""Line crops: cutting them out of a page, and placing the recognised characters on their ink."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from ocr_pipeline.engines.base import Char
+from ocr_pipeline.engines.ctc import Glyph
+from ocr_pipeline.geometry import Quad
+from ocr_pipeline.pages.page import Gray
+
+DARK = 128
+"""Grey levels below this are ink."""
+LATIN_GAP = 0.3
+"""Beside a half-width character, paper wider than this share of the text height is a space."""
+WIDE_PITCH = 1.45
+"""Between full-width characters, narrow as some of them are, the distance of the centres tells."""
+DIGIT_GAP = 0.8
+"""Digits and separators stand far apart in monospaced fonts: there only a wide gap is a space."""
+SURE_GAP = 0.15
+"""Where the recogniser itself answered a space, this much paper confirms it."""
+_NUMERIC = set("0123456789,.-¥￥:：/%")
+
+
+def crop(image: Gray, quad: Quad, height: int) -> Gray:
+    """The content of a quad as an upright line `height` pixels high, white beyond the page."""
+    tl, tr, br, bl = (np.asarray(p) for p in quad)
+    across = max(float(np.linalg.norm(tr - tl)), float(np.linalg.norm(br - bl)))
+    down = max(float(np.linalg.norm(bl - tl)), float(np.linalg.norm(br - tr)), 1.0)
+    width = max(8, round(across / down * height))
+    target = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
+    matrix = cv2.getPerspectiveTransform(np.asarray(quad, np.float32), target)
+    line = cv2.warpPerspective(
+        image,
+        matrix,
+        (width, height),
+        flags=cv2.INTER_CUBIC,
+        borderMode=cv2.BORDER_CONSTANT,
+        borderValue=255.0,
+    )
+    return np.asarray(line, np.uint8)
+
+
+def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
+    """Give every glyph the quad of its own ink, and put spaces where the ink leaves a gap.
+
+    CTC answers with a narrow spike somewhere on the character. Half way between two spikes is the
+    first guess of where one character ends; the ink between the guesses is the second.
+
+    Args:
+        glyphs: decoded characters, left to right.
+        line: the crop they were read from, H×W.
+        quad: where the crop lies on the page.
+
+    Returns:
+        One `Char` per glyph and per space found; quads in the coordinates of `quad`.
+    """
+    glyphs = [g for g in glyphs if g.text.strip() or g.text == " "]
+    while glyphs and glyphs[0].text == " ":
+        glyphs = glyphs[1:]
+    while glyphs and glyphs[-1].text == " ":
+        glyphs = glyphs[:-1]
+    if not glyphs:
+        return ()
+    height, width = line.shape
+    ink = line < DARK
+    top, bottom = _span(ink.sum(axis=1) > max(1, 0.004 * width), 0, height)
+    columns = ink[top:bottom].sum(axis=0) >= 2
+    em = max(bottom - top, height // 3)
+    visible = [g for g in glyphs if g.text != " "]
+    centers = [(g.start + g.end) / 2 * width for g in visible]
+    pitch = float(np.median(np.diff(centers))) if len(centers) > 1 else float(em)
+    bounds = [
+        max(0.0, centers[0] - max(pitch, em) * 0.75),
+        *((a + b) / 2 for a, b in pairwise(centers)),
+        min(float(width), centers[-1] + max(pitch, em) * 0.75),
+    ]
+    spaced = {sum(g.text != " " for g in glyphs[:i]) for i, g in enumerate(glyphs) if g.text == " "}
+    chars: list[Char] = []
+    for i, glyph in enumerate(visible):
+        left, right = _span(columns, int(bounds[i]), int(np.ceil(bounds[i + 1])))
+        if i:
+            gap = _longest_gap(columns, int(centers[i - 1]), int(centers[i])) / em
+            between = (centers[i] - centers[i - 1]) / em
+            pair = (visible[i - 1].text, glyph.text)
+            if _is_space(pair, gap, between) or (i in spaced and gap > SURE_GAP):
+                chars.append(Char(" "))
+        box = (left / width, top / height, right / width, bottom / height)
+        chars.append(Char(glyph.text, glyph.confidence, glyph.alternatives, _part(quad, box)))
+    return tuple(chars)
+
+
+def _is_space(pair: tuple[str, str], gap: float, between: float) -> bool:
+    """Whether a space stands between two characters; `gap` and `between` in text heights."""
+    if set(pair) <= _NUMERIC:
+        return gap > DIGIT_GAP
+    if any(unicodedata.east_asian_width(c) in "NaH" for c in pair):
+        return gap > LATIN_GAP
+    return between > WIDE_PITCH
+
+
+def _span(marks: NDArray[np.bool_], start: int, end: int) -> tuple[int, int]:
+    """First and last+1 marked index within [start, end); the whole range when none is marked."""
+    found = np.flatnonzero(marks[start:end])
+    if len(found) == 0:
+        return start, max(end, start + 1)
+    return start + int(found[0]), start + int(found[-1]) + 1
+
+
+def _longest_gap(columns: NDArray[np.bool_], start: int, end: int) -> int:
+    """Length of the longest run of unmarked columns between two positions."""
+    marked = np.flatnonzero(columns[start : end + 1])
+    if len(marked) == 0:
+        return end - start
+    return int(np.diff(marked).max(initial=1)) - 1
+
+
+def _part(quad: Quad, box: tuple[float, float, float, float]) -> Quad:
+    """The part of a quad inside (left, top, right, bottom) fractions of it."""
+    tl, tr, br, bl = (np.asarray(p, dtype=float) for p in quad)
+    left, top, right, bottom = box
+
+    def at(u: float, v: float) -> tuple[float, float]:
+        x, y = (tl * (1 - u) + tr * u) * (1 - v) + (bl * (1 - u) + br * u) * v
+        return float(x), float(y)
+
+    return at(left, top), at(right, top), at(right, bottom), at(left, bottom)

@@ -1,0 +1,187 @@
+"""PP-OCRv6 small on the CPU: the engine that is always there.
+
+The models ship inside the `rapidocr` wheel, so nothing is ever downloaded. Detection goes through
+rapidocr itself; recognition runs the same wheel's model directly, because rapidocr keeps only the
+winning character and its score, and what this project needs is the runner-up and the position of
+every single character.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from ocr_pipeline.engines.base import Cancel, Reading, ReadingStatus, Word
+from ocr_pipeline.engines.ctc import Glyph, decode, printable
+from ocr_pipeline.engines.events import Emit, Event
+from ocr_pipeline.engines.lines import crop, place
+from ocr_pipeline.errors import EngineError
+from ocr_pipeline.geometry import Quad, transform, union
+from ocr_pipeline.pages.page import Gray, Ink, Page
+from ocr_pipeline.pages.rescan import rescan
+
+DETECTOR = "PP-OCRv6_det_small.onnx"
+RECOGNISER = "PP-OCRv6_rec_small.onnx"
+
+LINE_HEIGHT = 48
+"""Pixels; the recogniser's fixed input height."""
+BATCH = 8
+MIN_WIDTH = 320
+"""Pixels; narrower lines are padded, as in training."""
+
+
+@dataclass(frozen=True, slots=True)
+class PpocrSettings:
+    """What can be set with `-O key=value`.
+
+    Attributes:
+        threads: threads of one model instance; 0 takes what the batch gives each worker.
+        det_threshold: a pixel counts as text above this probability.
+        box_threshold: a detected box is kept above this mean probability.
+        second_look: read table cells that hold ink but no word once more, cell by cell.
+    """
+
+    threads: int = 0
+    det_threshold: float = 0.3
+    box_threshold: float = 0.5
+    second_look: bool = True
+
+
+def models_folder() -> Path:
+    """Where rapidocr keeps the models that came in its wheel.
+
+    Raises:
+        EngineError: the wheel carries no models.
+    """
+    import rapidocr  # noqa: PLC0415  (slow to import; only this engine needs it)
+
+    folder = Path(rapidocr.__file__).parent / "models"
+    missing = [m for m in (DETECTOR, RECOGNISER) if not (folder / m).is_file()]
+    if missing:
+        raise EngineError(
+            f"rapidocr is installed without its models: {', '.join(missing)}",
+            remedy='install it again: pip install --force-reinstall "rapidocr>=3.10"',
+        )
+    return folder
+
+
+class Recogniser:
+    """The line recogniser: crops → characters."""
+
+    def __init__(self, folder: Path, threads: int) -> None:
+        import onnxruntime  # noqa: PLC0415
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.log_severity_level = 3
+        self._session = onnxruntime.InferenceSession(
+            str(folder / RECOGNISER), options, providers=["CPUExecutionProvider"]
+        )
+        listed = self._session.get_modelmeta().custom_metadata_map["character"].splitlines()
+        self._characters = ["", *listed, " "]
+        self._allowed = printable(self._characters)
+        self._input = self._session.get_inputs()[0].name
+
+    def read(self, lines: list[Gray]) -> list[tuple[Glyph, ...]]:
+        """Read lines (grey, H×W with H = `LINE_HEIGHT`); the answer has the order of the lines."""
+        order = sorted(range(len(lines)), key=lambda i: lines[i].shape[1])
+        answer: list[tuple[Glyph, ...]] = [()] * len(lines)
+        for start in range(0, len(order), BATCH):
+            chosen = order[start : start + BATCH]
+            width = max(MIN_WIDTH, *(lines[i].shape[1] for i in chosen))
+            batch = np.zeros((len(chosen), 3, LINE_HEIGHT, width), np.float32)
+            for row, i in zip(batch, chosen, strict=True):
+                row[:, :, : lines[i].shape[1]] = lines[i].astype(np.float32) / 127.5 - 1.0
+            out = self._session.run(None, {self._input: batch})[0]
+            for i, scores in zip(chosen, out, strict=True):
+                share = lines[i].shape[1] / width
+                answer[i] = decode(scores, self._characters, self._allowed, share)
+        return answer
+
+
+class PpocrEngine:
+    """PP-OCRv6 small: detector and recogniser, one instance a worker."""
+
+    name = "ppocr"
+
+    def __init__(self, settings: PpocrSettings | None = None) -> None:
+        self.settings = settings or PpocrSettings()
+        folder = models_folder()
+        self._detect = _detector(folder, self.settings)
+        self._recogniser = Recogniser(folder, self.settings.threads)
+
+    def read(
+        self,
+        page: Page,
+        *,
+        run: int = 0,
+        seed: int = 0,
+        emit: Emit | None = None,
+        cancel: Cancel | None = None,
+    ) -> Reading:
+        """Read a page; run k > 0 reads a small re-scan of it. See `Engine.read`."""
+        started = time.perf_counter()
+        blank = Reading(self.name, run, seed, page.number, status=ReadingStatus.BLANK)
+        if page.ink is Ink.BLANK:
+            return blank
+        view = rescan(page, run, seed)
+        boxes = self._detect(view.image)
+        if cancel is not None and cancel():
+            return replace(blank, status=ReadingStatus.INCOMPLETE)
+        words = list(self._words(view, boxes))
+        if emit is not None:
+            emit(Event("words", run, page.number, data={"words": [w.text for w in words]}))
+        return replace(
+            blank,
+            words=tuple(words),
+            status=ReadingStatus.OK if words else ReadingStatus.BLANK,
+            stats={"seconds": round(time.perf_counter() - started, 3), "boxes": float(len(boxes))},
+        )
+
+    def _words(self, view: Page, quads: list[Quad]) -> Iterable[Word]:
+        """The words in some quads (upright pixels of the view), with quads in stored pixels."""
+        lines = [crop(view.image, q, LINE_HEIGHT) for q in quads]
+        for quad, line, glyphs in zip(quads, lines, self._recogniser.read(lines), strict=True):
+            chars = tuple(
+                replace(c, quad=transform(c.quad, view.matrix)) if c.quad else c
+                for c in place(glyphs, line, quad)
+            )
+            if chars:
+                yield Word(
+                    "".join(c.text for c in chars),
+                    min(c.confidence for c in chars),
+                    union([c.quad for c in chars if c.quad]) or transform(quad, view.matrix),
+                    chars=chars,
+                )
+
+
+Detect = Callable[[Gray], list[Quad]]
+
+
+def _detector(folder: Path, settings: PpocrSettings) -> Detect:
+    from rapidocr import RapidOCR  # noqa: PLC0415
+
+    ocr = RapidOCR(
+        params={
+            "Global.log_level": "critical",
+            "Global.max_side_len": 100_000,  # a fax page is read at its own size
+            "Global.model_root_dir": str(folder),
+            "EngineConfig.onnxruntime.intra_op_num_threads": settings.threads or -1,
+            "Det.thresh": settings.det_threshold,
+            "Det.box_thresh": settings.box_threshold,
+        }
+    )
+
+    def detect(image: Gray) -> list[Quad]:
+        found = ocr(cv2.cvtColor(image, cv2.COLOR_GRAY2BGR), use_cls=False, use_rec=False)
+        boxes = getattr(found, "boxes", None)
+        if boxes is None:
+            return []
+        return [tuple((float(x), float(y)) for x, y in box) for box in boxes]  # type: ignore[misc]
+
+    return detect

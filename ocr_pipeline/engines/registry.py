@@ -1,0 +1,75 @@
+"""Engines by name. A factory imports its engine only when it is asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from ocr_pipeline.engines.base import Engine
+from ocr_pipeline.errors import UsageError
+
+Factory = Callable[[str, Mapping[str, str]], Engine]
+"""Takes the model (may be empty) and the engine's own options, makes an engine."""
+
+T = TypeVar("T")
+
+
+def _ppocr(model: str, options: Mapping[str, str]) -> Engine:
+    from ocr_pipeline.engines.ppocr import PpocrEngine, PpocrSettings  # noqa: PLC0415
+
+    if model:
+        raise UsageError("ppocr has one model, which ships with it", remedy="leave --model out")
+    return PpocrEngine(settings_of(PpocrSettings, options, "ppocr"))
+
+
+def _scripted(model: str, options: Mapping[str, str]) -> Engine:
+    from ocr_pipeline.engines.scripted import ScriptedEngine  # noqa: PLC0415
+
+    if not model:
+        raise UsageError("the scripted engine needs replies", remedy="give --model replies.json")
+    if options:
+        raise UsageError("the scripted engine has no options", remedy="leave -O out")
+    return ScriptedEngine.load(model)
+
+
+ENGINES: Mapping[str, Factory] = {"ppocr": _ppocr, "scripted": _scripted}
+
+
+def make_engine(name: str, model: str = "", options: Mapping[str, str] | None = None) -> Engine:
+    """Make an engine by its name.
+
+    Raises:
+        UsageError: there is no such engine, or it has no such option.
+        EngineError: it cannot start here; the message says what is missing.
+    """
+    if name not in ENGINES:
+        raise UsageError(
+            f"there is no engine {name!r}", remedy=f"give one of: {', '.join(sorted(ENGINES))}"
+        )
+    return ENGINES[name](model, options or {})
+
+
+def settings_of(cls: type[T], options: Mapping[str, str], engine: str) -> T:
+    """Make an engine's settings (a dataclass) from `key=value` texts.
+
+    Raises:
+        UsageError: a key is unknown or a value does not fit.
+    """
+    known = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise UsageError(
+            f"{engine} has no option {', '.join(unknown)}", remedy=f"known: {', '.join(known)}"
+        )
+    plain: dict[str, Any] = dict(options)
+    try:
+        return TypeAdapter(cls).validate_python(plain)
+    except ValidationError as e:
+        first = e.errors()[0]
+        raise UsageError(
+            f"option {'.'.join(map(str, first['loc']))} of {engine}: {first['msg']}",
+            remedy=f"you gave {first['input']!r}",
+        ) from e

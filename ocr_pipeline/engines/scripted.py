@@ -1,0 +1,101 @@
+"""An engine that answers from a list, and fails on demand: for tests of everything around it.
+
+The replies are Markdown, as a vision-language model writes it. In place of a reply a fault can be
+named, so that every kind of failure can be had without waiting for one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from ocr_pipeline.engines.base import Cancel, Reading, ReadingStatus
+from ocr_pipeline.engines.events import Emit, Event
+from ocr_pipeline.errors import EngineError, UsageError
+from ocr_pipeline.pages.page import Ink, Page
+
+Fault = Literal["raise", "hang", "die", "incomplete", "looping", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """One answer.
+
+    Attributes:
+        text: the Markdown.
+        fault: what goes wrong instead of (or after) it: `raise` an error, `hang` until cancelled,
+            `die` as a process, come back `incomplete` or `looping`, or `empty`.
+    """
+
+    text: str = ""
+    fault: Fault | None = None
+
+
+class ScriptedEngine:
+    """Answers run k with the k-th script, round and round."""
+
+    name = "scripted"
+
+    def __init__(self, scripts: Sequence[Script]) -> None:
+        if not scripts:
+            raise UsageError("a scripted engine needs at least one reply", remedy="add one")
+        self._scripts = tuple(scripts)
+
+    @classmethod
+    def load(cls, path: str) -> ScriptedEngine:
+        """Load replies from a JSON file: a list of texts and of `{"text": …, "fault": …}`.
+
+        Raises:
+            UsageError: the file is missing or not such a list.
+        """
+        try:
+            entries = json.loads(Path(path).read_text(encoding="utf-8"))
+            scripts = [Script(e) if isinstance(e, str) else Script(**e) for e in entries]
+        except (OSError, ValueError, TypeError) as e:
+            raise UsageError(
+                f"the replies {path} cannot be read: {e}",
+                remedy='write a JSON list: ["| 品名 | 数量 |…", {"text": "", "fault": "raise"}]',
+            ) from e
+        wrong = {s.fault for s in scripts} - {None, *get_args(Fault)}
+        if wrong:
+            raise UsageError(
+                f"unknown fault {', '.join(map(str, wrong))}",
+                remedy=f"known: {', '.join(get_args(Fault))}",
+            )
+        return cls(scripts)
+
+    def read(
+        self,
+        page: Page,
+        *,
+        run: int = 0,
+        seed: int = 0,
+        emit: Emit | None = None,
+        cancel: Cancel | None = None,
+    ) -> Reading:
+        """Answer with the script of this run. See `Engine.read`."""
+        if page.ink is Ink.BLANK:
+            return Reading(self.name, run, seed, page.number, status=ReadingStatus.BLANK)
+        script = self._scripts[run % len(self._scripts)]
+        text, status = script.text, ReadingStatus.OK
+        match script.fault:
+            case "raise":
+                raise EngineError("the script says so", remedy="take the fault out of the script")
+            case "die":
+                os._exit(3)
+            case "hang":
+                while cancel is None or not cancel():
+                    time.sleep(0.01)
+                status = ReadingStatus.INCOMPLETE
+            case "incomplete" | "looping":
+                status = ReadingStatus(script.fault)
+            case "empty":
+                text = ""
+        if emit is not None:
+            emit(Event("committed", run, page.number, data={"text": text}))
+        return Reading(self.name, run, seed, page.number, raw=text, status=status)

@@ -1,0 +1,256 @@
+"""Transcripts of a document → orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from rapidfuzz import fuzz
+
+from ocr_pipeline.export.record import Transmission
+from ocr_pipeline.orders.items import Items, is_item_table, read_items
+from ocr_pipeline.orders.kinds import Kind
+from ocr_pipeline.orders.labels import Hit, find_labels, neighbour, value_beside
+from ocr_pipeline.orders.model import (
+    ABSENT,
+    FieldState,
+    FieldValue,
+    Flag,
+    Order,
+    Row,
+    Tax,
+    Value,
+)
+from ocr_pipeline.orders.parties import addressee, sender
+from ocr_pipeline.orders.schema import FieldSpec, Schema
+from ocr_pipeline.orders.text import label
+from ocr_pipeline.orders.transmission import split_transmission
+from ocr_pipeline.orders.typed import typed
+from ocr_pipeline.orders.values import parse
+from ocr_pipeline.tables.transcript import Cell, Table, Transcript
+
+TITLE_LIKENESS = 70.0
+"""rapidfuzz ratio from which a heading counts as the form's title."""
+
+UNLABELLED = Flag(
+    "label_unread",
+    "見出しが読めないため、位置から推定した値です",
+    "the label could not be read; the value was taken for its place on the sheet",
+)
+
+
+@dataclass
+class _Draft:
+    """One page's share of an order, before anything is typed."""
+
+    pages: list[int]
+    titled: bool
+    cells: dict[str, list[Cell]] = field(default_factory=dict)
+    guessed: set[str] = field(default_factory=set)
+    items: Items = field(default_factory=Items)
+    tables: int = 0
+
+    @property
+    def is_order(self) -> bool:
+        """A page is (part of) an order with an item table, or a title and some fields."""
+        return bool(self.tables) or (self.titled and len(self.cells) >= 2)
+
+
+def extract(
+    transcripts: Sequence[Transcript], schema: Schema
+) -> tuple[tuple[Order, ...], tuple[Transmission, ...]]:
+    """Find the orders in the pages of one document.
+
+    Pages belong to the order before them unless they carry an order number of their own that is
+    another one.
+
+    Returns:
+        The orders in page order (none when the pages hold no such form), and the fax header lines.
+    """
+    drafts: list[_Draft] = []
+    transmissions = []
+    for transcript in transcripts:
+        transmission, lines = split_transmission(transcript.lines, transcript.page)
+        if transmission is not None:
+            transmissions.append(transmission)
+        draft = _draft(replace(transcript, lines=lines), schema)
+        if drafts and _continues(drafts[-1], draft, schema):
+            _append(drafts[-1], draft)
+        elif draft.is_order:
+            drafts.append(draft)
+    return tuple(_order(d, schema) for d in drafts), tuple(transmissions)
+
+
+def _continues(before: _Draft, page: _Draft, schema: Schema) -> bool:
+    """Whether a page goes on with the order before it."""
+
+    def numbers(draft: _Draft) -> set[Value]:
+        codes = (s.name for s in schema.fields if s.kind is Kind.CODE and s.required)
+        cells = (c for name in codes for c in draft.cells.get(name, ()))
+        return {parse(Kind.CODE, c.text).value for c in cells} - {None}
+
+    mine, theirs = numbers(page), numbers(before)
+    if mine and theirs:
+        return bool(mine & theirs)
+    return not (page.titled and mine)
+
+
+def _append(order: _Draft, page: _Draft) -> None:
+    order.pages += page.pages
+    order.tables += page.tables
+    order.items.rows += page.items.rows
+    order.items.taxes += page.items.taxes
+    for name, cells in page.cells.items():
+        order.cells.setdefault(name, []).extend(cells)
+    for name, cells in page.items.sums.items():
+        # The sum that counts is the last one printed: the ones before are page subtotals.
+        order.items.sums[name] = cells
+
+
+def _draft(page: Transcript, schema: Schema) -> _Draft:
+    """Everything one page says, as cells by field name."""
+    item_tables = [t for t in page.tables if is_item_table(t, schema)]
+    others = [t for t in page.tables if t not in item_tables]
+    pieces = [*page.lines, *_cells_of(others)]
+    draft = _Draft([page.page], _titled(pieces, schema), tables=len(item_tables))
+    for table in item_tables:
+        read = read_items(table, schema)
+        draft.items.rows += read.rows
+        draft.items.taxes += read.taxes
+        for name, cells in read.sums.items():
+            draft.items.sums.setdefault(name, []).extend(cells)
+    used = _read_labels(pieces, schema, draft)
+    free = [p for p in pieces if not any(p is u for u in used)]
+    for spec in schema.fields:
+        if spec.role and spec.name not in draft.cells:
+            addressed = addressee(free)
+            found = addressed if spec.role == "addressee" else sender(pieces, addressed)
+            if found is not None:
+                draft.cells[spec.name] = [found]
+    _prefer_near_sender(draft, schema)
+    _guess_dates(free, schema, draft)
+    return draft
+
+
+def _cells_of(tables: Iterable[Table]) -> list[Cell]:
+    return [c for t in tables for row in (t.header, *t.rows) for c in row if not c.blank]
+
+
+def _titled(pieces: Sequence[Cell], schema: Schema) -> bool:
+    known = [label(t) for t in schema.titles]
+    return any(fuzz.ratio(label(p.text), t) >= TITLE_LIKENESS for p in pieces[:12] for t in known)
+
+
+def _read_labels(pieces: Sequence[Cell], schema: Schema, draft: _Draft) -> list[Cell]:
+    """Collect every labelled value; returns the pieces that were labels or values."""
+    used: list[Cell] = []
+    hits = {id(p): find_labels(p, schema.fields) for p in pieces}
+    for piece in pieces:
+        found = hits[id(piece)]
+        for i, hit in enumerate(found):
+            following = found[i + 1].start if i + 1 < len(found) else None
+            value = value_beside(hit, following)
+            spec = schema.field(hit.field)
+            taken: list[Cell] = []
+            if value.blank:
+                beside = neighbour(piece, [p for p in pieces if not hits[id(p)]])
+                if beside is None:
+                    continue
+                value, taken = beside, [beside]
+            if not _plausible(spec, value, hit):
+                continue
+            used += [piece, *taken]
+            cells = draft.cells.setdefault(spec.name, [])
+            # A label that was read well goes before one that was only guessed.
+            cells.insert(0, value) if hit.likeness == 100.0 and _weak(cells, spec) else (
+                cells.append(value)
+            )
+            if hit.likeness < 100.0 and len(cells) == 1:
+                draft.guessed.add(spec.name)
+    return used
+
+
+def _weak(cells: Sequence[Cell], spec: FieldSpec) -> bool:
+    return bool(cells) and parse(spec.kind, cells[0].text).state is not FieldState.READ
+
+
+def _plausible(spec: FieldSpec, value: Cell, hit: Hit) -> bool:
+    """Whether a value can belong to a label: figures where figures are expected."""
+    if spec.kind in (Kind.MONEY, Kind.DATE, Kind.PHONE, Kind.NUMBER, Kind.CODE):
+        digits = sum(c.isdigit() for c in value.text)
+        return digits >= (1 if hit.likeness == 100.0 else 3)
+    return hit.likeness == 100.0 or spec.many
+
+
+def _prefer_near_sender(draft: _Draft, schema: Schema) -> None:
+    """Of several telephone numbers the sender's own is the one printed nearest below its name."""
+    names = [s.name for s in schema.fields if s.role == "sender"]
+    anchor = next((draft.cells[n][0] for n in names if n in draft.cells), None)
+    if anchor is None or anchor.quad is None:
+        return
+    x, y = anchor.quad[0]
+    for spec in schema.fields:
+        cells = draft.cells.get(spec.name, [])
+        if spec.kind is Kind.PHONE and len(cells) > 1:
+            cells.sort(
+                key=lambda c: abs(c.quad[0][0] - x) + abs(c.quad[0][1] - y) if c.quad else 1e9
+            )
+            # The others belong to somebody else: they are no second printing of this field.
+            del cells[1:]
+
+
+def _guess_dates(free: Sequence[Cell], schema: Schema, draft: _Draft) -> None:
+    """Give dates whose label could not be read to the date fields that are still missing."""
+    missing = [s for s in schema.fields if s.kind is Kind.DATE and s.name not in draft.cells]
+    if not missing:
+        return
+    loose = [c for p in free for c in _dates_in(p)]
+    if len(missing) == 1 and len(loose) > 1:
+        return
+    for spec, cell in zip(missing, loose, strict=False):
+        draft.cells[spec.name] = [cell]
+        draft.guessed.add(spec.name)
+
+
+def _dates_in(piece: Cell) -> list[Cell]:
+    """The date at the end of a piece, if there is one."""
+    for start in range(len(piece.text)):
+        tail = piece.slice(start, len(piece.text))
+        starts = tail.text[:1].isalnum() and (start == 0 or not piece.text[start - 1].isdigit())
+        if starts and parse(Kind.DATE, tail.text).state is FieldState.READ:
+            return [tail]
+    return []
+
+
+def _order(draft: _Draft, schema: Schema) -> Order:
+    """Type what was found, and complete it to the whole schema."""
+    fields: dict[str, FieldValue] = {}
+    echoes: dict[str, tuple[FieldValue, ...]] = {}
+    for spec in schema.fields:
+        cells = [*draft.items.sums.get(spec.name, [])[-1:], *draft.cells.get(spec.name, [])]
+        values = [typed(spec, c)[0] for c in cells]
+        readable = [v for v in values if v.state is FieldState.READ]
+        first = (readable or values or [ABSENT])[0]
+        if spec.name in draft.guessed and first.state is FieldState.READ:
+            first = first.flagged(UNLABELLED)
+        fields[spec.name] = first
+        others = tuple(v for v in values if v is not first)
+        if others and spec.kind is not Kind.TEXT:
+            echoes[spec.name] = others
+    rows: list[Row] = [dict(r) for r in draft.items.rows]
+    return Order(
+        fields=fields,
+        rows=tuple(rows),
+        taxes=tuple(_taxes(draft, schema)),
+        echoes=echoes,
+        pages=tuple(draft.pages),
+    )
+
+
+def _taxes(draft: _Draft, schema: Schema) -> Iterable[Tax]:
+    tax = next((s for s in schema.fields if s.total == "tax"), None)
+    if tax is None:
+        return
+    rate_spec = FieldSpec(name="rate", label="税率", kind=Kind.PERCENT)
+    for rate, amount in draft.items.taxes:
+        yield Tax(typed(rate_spec, rate)[0], ABSENT, typed(tax, amount)[0])

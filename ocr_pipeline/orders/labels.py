@@ -1,0 +1,160 @@
+"""Labels and their values: beside, below, and inside the same piece of text."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rapidfuzz import fuzz
+
+from ocr_pipeline.geometry import box_along
+from ocr_pipeline.orders.schema import FieldSpec
+from ocr_pipeline.orders.text import folded, normal
+from ocr_pipeline.tables.transcript import Cell
+
+MISREAD = 60.0
+"""rapidfuzz ratio from which a label with a colon behind it is a misread known one."""
+_COLONS = ":：;；"
+_DROPPED = set(" \t\n:;.,、。・()[]【】<>《》*_")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A label that was found.
+
+    Attributes:
+        field: name of the field it belongs to.
+        cell: the text it was found in.
+        start: index of its first character.
+        end: index after its last character, colons and spaces included.
+        likeness: 0..100, how well the printed label was read.
+    """
+
+    field: str
+    cell: Cell
+    start: int
+    end: int
+    likeness: float = 100.0
+
+
+def find_labels(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
+    """All labels in a piece of text, left to right.
+
+    A label counts when it stands at the start, or after white space or a colon's value, and when
+    what follows could be a value: a colon, white space, a figure, or nothing. The longest wins.
+    """
+    folded, places = _fold_with_places(cell.text)
+    hits: list[Hit] = []
+    position = 0
+    while position < len(folded):
+        best: Hit | None = None
+        if _may_start(cell.text, places[position]):
+            for field in fields:
+                for alias in aliases(field):
+                    end = position + len(alias)
+                    if not folded.startswith(alias, position):
+                        continue
+                    stop = places[end] if end < len(folded) else len(cell.text)
+                    if not _may_end(cell.text, places[end - 1] + 1):
+                        continue
+                    if best is None or len(alias) > _folded_length(best):
+                        best = Hit(field.name, cell, places[position], stop)
+        if best is None:
+            position += 1
+            continue
+        hits.append(best)
+        position = next((i for i, p in enumerate(places) if p >= best.end), len(folded))
+    return hits or _misread(cell, fields)
+
+
+def _folded_length(hit: Hit) -> int:
+    return len(_fold_with_places(hit.cell.text[hit.start : hit.end])[0])
+
+
+def _misread(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
+    """The text before a colon, when it is near enough to a known label."""
+    colon = next((i for i, c in enumerate(cell.text) if c in _COLONS), None)
+    if colon is None or colon > 14:
+        return []
+    label = _fold_with_places(cell.text[:colon])[0]
+    if len(label) < 2:
+        return []
+    scored = [(fuzz.ratio(label, a), f.name) for f in fields for a in aliases(f)]
+    likeness, name = max(scored, default=(0.0, ""))
+    return [Hit(name, cell, 0, colon + 1, likeness)] if likeness >= MISREAD else []
+
+
+def _fold_with_places(text: str) -> tuple[str, list[int]]:
+    """Folded text, and for each of its characters the index in `text` it came from."""
+    out: list[str] = []
+    places: list[int] = []
+    for i, c in enumerate(text):
+        for kept in folded(normal(c).upper()):
+            if kept not in _DROPPED:
+                out.append(kept)
+                places.append(i)
+    return "".join(out), places
+
+
+@lru_cache(maxsize=512)
+def aliases(field: FieldSpec) -> frozenset[str]:
+    """The labels of a field as they are compared."""
+    return frozenset(_fold_with_places(a)[0] for a in (field.label, *field.aliases)) - {""}
+
+
+def _may_start(text: str, index: int) -> bool:
+    """A label starts a text, or follows a space, a bracket, or the polite 御 / ご."""
+    return index == 0 or text[index - 1] in " \n　:：(（[【御ご・■●○□◆*＊"
+
+
+def _may_end(text: str, index: int) -> bool:
+    """After a label comes a colon, a space, a figure, a bracket, or nothing."""
+    if index >= len(text):
+        return True
+    c = text[index]
+    return c in " \n　:：;；.．)）]】(（¥￥" or not (c.isalpha() or unicodedata.category(c) == "Lm")
+
+
+def value_beside(hit: Hit, next_start: int | None) -> Cell:
+    """What stands behind a label in the same piece, up to the next label."""
+    value = hit.cell.slice(hit.end, len(hit.cell.text) if next_start is None else next_start)
+    text = value.text
+    start = 0
+    while start < len(text) and (text[start] in _COLONS or text[start].isspace()):
+        start += 1
+    return value.slice(start, len(text))
+
+
+def neighbour(cell: Cell, pieces: Iterable[Cell]) -> Cell | None:
+    """The piece that stands to the right of a label, else the one below it.
+
+    Without quads (a vision-language model) it is the next piece in reading order.
+    """
+    others = [p for p in pieces if p is not cell and not p.blank]
+    if cell.quad is None:
+        order = list(pieces)
+        at = next((i for i, p in enumerate(order) if p is cell), -1)
+        return next((p for p in order[at + 1 :] if not p.blank), None) if at >= 0 else None
+    left, top, right, bottom = box_along(cell.quad, cell.quad)
+    height = bottom - top
+    beside: list[tuple[float, Cell]] = []
+    below: list[tuple[float, Cell]] = []
+    for p in others:
+        if p.quad is None or p.page != cell.page:
+            continue
+        x0, y0, x1, y1 = box_along(p.quad, cell.quad)
+        if min(bottom, y1) - max(top, y0) > 0.5 * min(height, y1 - y0) and x0 >= right - height:
+            beside.append((x0 - right, p))
+        elif y0 >= bottom - 0.5 * height and min(right, x1) - max(left, x0) > 0:
+            below.append((y0 - bottom, p))
+    if beside:
+        gap, piece = min(beside, key=lambda b: b[0])
+        if gap < 12 * height:
+            return piece
+    if below:
+        gap, piece = min(below, key=lambda b: b[0])
+        if gap < 1.5 * height:
+            return piece
+    return None

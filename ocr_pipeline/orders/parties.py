@@ -1,0 +1,106 @@
+"""Who sends the order, and who is addressed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ocr_pipeline.geometry import box_along
+from ocr_pipeline.orders.text import normal
+from ocr_pipeline.tables.transcript import Cell
+
+COMPANY = re.compile(
+    r"株式会社|有限会社|合同会社|合資会社|合名会社|[（(]株[)）]|[（(]有[)）]|㈱|㈲|"
+    r"(?:工業|商事|商店|製作所|産業|金属|物産|組合|商会|電機|化成|精機|鉄工所)(?:所|部)?$"
+)
+_HONORIFIC = re.compile(r"(御\s*中|様|殿)\s*$")
+_ONLY_HONORIFIC = re.compile(r"^\s*(御\s*中|様|殿)\s*$")
+_ADDRESS = re.compile(r"〒|[都道府県].{1,8}[市区町村郡]|\d+\s*[-−丁]\s*\d+\s*[-−番]\s*\d+")
+_PHONE = re.compile(r"電\s*話|ＴＥＬ|T\s*E\s*L|℡|F\s*A\s*X|ＦＡＸ|ファックス", re.I)
+_TRAILING_DATE = re.compile(r"\s+\S*\d{2,4}\s*[年/.\-]\s*\d{1,2}.*$")
+
+
+def addressee(lines: Sequence[Cell]) -> Cell | None:
+    """The name before 御中, 様 or 殿; alone on its line, the piece before it is the name."""
+    for i, cell in enumerate(lines):
+        if _ONLY_HONORIFIC.match(cell.text):
+            if i and not lines[i - 1].blank:
+                return lines[i - 1]
+            continue
+        found = _HONORIFIC.search(cell.text)
+        if found and found.start() > 0:
+            return cell.slice(0, found.start())
+    return None
+
+
+def sender(lines: Sequence[Cell], addressed: Cell | None) -> Cell | None:
+    """The company that signs: a company name with an address or a telephone below it.
+
+    Args:
+        lines: pieces of text in reading order, without labelled values.
+        addressed: the addressee, which is never the sender.
+    """
+    named = [
+        c
+        for c in lines
+        if COMPANY.search(normal(c.text))
+        and not _HONORIFIC.search(c.text)
+        and not (addressed is not None and addressed.text and addressed.text in c.text)
+        and len(c.text) <= 40
+    ]
+    if named:
+        best = max(named, key=lambda c: _signature(c, lines))
+        return _without_date(best)
+    # No word that says "company": the line above the address, else above the telephone.
+    for pattern in (_ADDRESS, _PHONE):
+        for cell in lines:
+            if pattern.search(cell.text):
+                above = _above(cell, lines)
+                if above is not None and above is not addressed:
+                    return _without_date(above)
+    return None
+
+
+def _signature(cell: Cell, lines: Sequence[Cell]) -> float:
+    """How much a piece looks like the head of a signature: address and telephone below it."""
+    below = _below(cell, lines)
+    score = 2.0 * any(_PHONE.search(c.text) for c in below)
+    return score + 1.0 * any(_ADDRESS.search(c.text) for c in below)
+
+
+def _below(cell: Cell, lines: Sequence[Cell]) -> list[Cell]:
+    if cell.quad is None:
+        at = next(i for i, c in enumerate(lines) if c is cell)
+        return list(lines[at + 1 : at + 6])
+    left, _, right, bottom = box_along(cell.quad, cell.quad)
+    height = bottom - box_along(cell.quad, cell.quad)[1]
+    found = []
+    for c in lines:
+        if c is cell or c.quad is None:
+            continue
+        x0, y0, x1, _ = box_along(c.quad, cell.quad)
+        if -0.5 * height < y0 - bottom < 6 * height and min(right, x1) - max(left, x0) > 0:
+            found.append(c)
+    return found
+
+
+def _above(cell: Cell, lines: Sequence[Cell]) -> Cell | None:
+    if cell.quad is None:
+        at = next(i for i, c in enumerate(lines) if c is cell)
+        return lines[at - 1] if at else None
+    left, top, right, bottom = box_along(cell.quad, cell.quad)
+    near: list[tuple[float, Cell]] = []
+    for c in lines:
+        if c is cell or c.quad is None:
+            continue
+        x0, _, x1, y1 = box_along(c.quad, cell.quad)
+        gap = top - y1
+        if -0.5 * (bottom - top) < gap < 2 * (bottom - top) and min(right, x1) > max(left, x0):
+            near.append((gap, c))
+    return min(near, key=lambda n: n[0])[1] if near else None
+
+
+def _without_date(cell: Cell) -> Cell:
+    """A name without a date that the detector read together with it."""
+    found = _TRAILING_DATE.search(cell.text)
+    return cell.slice(0, found.start()) if found and found.start() > 0 else cell

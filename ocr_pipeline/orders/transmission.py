@@ -1,0 +1,66 @@
+"""The sender's fax header line (TTI): printed by the machine, never part of the order."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from ocr_pipeline.export.record import Transmission
+from ocr_pipeline.geometry import box_along
+from ocr_pipeline.tables.transcript import Cell
+
+TOP_LINES = 6
+"""The header line is among the first pieces of a page."""
+_TIME = re.compile(
+    r"(?:\d{2,4}\s*[年/.\-]\s*)?\d{1,2}\s*[月/.\-]\s*\d{1,2}\s*日?\s*(?:\([^)]*\))?\s*"
+    r"\d{1,2}\s*[:時]\s*\d{2}\s*分?"
+)
+_PAGE = re.compile(
+    r"(?:\bP(?:AGE|G)?|頁|ページ)\s*[.:]?\s*\d+(?:\s*/\s*\d+)?|\d+\s*/\s*\d+\s*(?:頁|ページ)", re.I
+)
+_SENDER = re.compile(r"(?:FROM|発信元|送信元)\s*[:：]?\s*(.+)", re.I)
+
+
+def split_transmission(
+    lines: Sequence[Cell], page: int
+) -> tuple[Transmission | None, tuple[Cell, ...]]:
+    """Take the fax header line out of a page's text.
+
+    The line has a date *with a time*, or a page count, among the first pieces; everything that
+    stands at the same height belongs to it.
+
+    Returns:
+        What the line says (None when there is no such line), and the lines that are left.
+    """
+    seeds = [
+        c for c in lines[:TOP_LINES] if _TIME.search(_flat(c.text)) or _PAGE.search(_flat(c.text))
+    ]
+    if not seeds:
+        return None, tuple(lines)
+    head = [c for c in lines[: TOP_LINES + 4] if any(_level(c, s) for s in seeds)]
+    text = _flat("  ".join(c.text for c in head))
+    time, number, sender = _TIME.search(text), _PAGE.search(text), _SENDER.search(text)
+    found = Transmission(
+        page=page,
+        sender=sender.group(1).strip() if sender else "",
+        time=time.group(0) if time else "",
+        page_text=number.group(0) if number else "",
+        raw=text,
+    )
+    return found, tuple(c for c in lines if not any(c is h for h in head))
+
+
+def _flat(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
+
+
+def _level(cell: Cell, seed: Cell) -> bool:
+    """Whether two pieces stand at the same height."""
+    if cell is seed:
+        return True
+    if cell.quad is None or seed.quad is None:
+        return False
+    _, top, _, bottom = box_along(seed.quad, seed.quad)
+    _, y0, _, y1 = box_along(cell.quad, seed.quad)
+    return min(bottom, y1) - max(top, y0) > 0.4 * min(bottom - top, y1 - y0)

@@ -1,0 +1,60 @@
+"""Cell → FieldValue: the typed value, and everything kept that led to it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from ocr_pipeline.orders.kinds import Parsed
+from ocr_pipeline.orders.model import ABSENT, Candidate, FieldState, FieldValue, Flag
+from ocr_pipeline.orders.schema import FieldSpec
+from ocr_pipeline.orders.values import parse
+from ocr_pipeline.tables.transcript import Cell
+
+WEEKDAYS = "月火水木金土日"
+
+
+def typed(spec: FieldSpec, cell: Cell | None) -> tuple[FieldValue, Parsed | None]:
+    """Make a field value of a cell.
+
+    Args:
+        spec: what kind of value is expected.
+        cell: where it was read; None when the form has no place for it.
+
+    Returns:
+        The value, and what the parser made of the text (None without a cell).
+    """
+    if cell is None:
+        return ABSENT, None
+    parsed = parse(spec.kind, cell.text)
+    field = FieldValue(
+        state=parsed.state,
+        raw=cell.text,
+        value=parsed.value,
+        confidence=cell.confidence if parsed.state is not FieldState.BLANK else 1.0,
+        candidates=_candidates(parsed),
+        repairs=parsed.repairs,
+        page=cell.page,
+        quad=cell.quad,
+    )
+    if parsed.reason is not None:
+        field = field.flagged(parsed.reason)
+    if parsed.weekday and isinstance(parsed.value, date):
+        true = WEEKDAYS[parsed.value.weekday()]
+        if parsed.weekday != true:
+            field = field.flagged(_wrong_weekday(parsed.weekday, true))
+    return field, parsed
+
+
+def _wrong_weekday(printed: str, true: str) -> Flag:
+    return Flag(
+        "weekday",
+        f"曜日が日付と合いません: 印字は({printed})、暦では({true})",
+        f"the printed weekday {printed} does not fit the date ({true})",
+    )
+
+
+def _candidates(parsed: Parsed) -> tuple[Candidate, ...]:
+    if parsed.state is FieldState.READ:
+        return (Candidate(parsed.value, 1),)
+    # No run read one of these: they are what the text might mean.
+    return tuple(Candidate(v, 0) for v in parsed.candidates)

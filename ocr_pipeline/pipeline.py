@@ -1,0 +1,151 @@
+"""Read one document: file → pages → readings → transcripts → orders → record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ocr_pipeline.engines.base import Cancel, Engine, Reading, ReadingStatus
+from ocr_pipeline.engines.events import Emit, Event
+from ocr_pipeline.errors import EngineError, OcrPipelineError
+from ocr_pipeline.export.record import DocumentStatus, PageRecord, Record
+from ocr_pipeline.orders import text
+from ocr_pipeline.orders.agree import agree
+from ocr_pipeline.orders.check import check
+from ocr_pipeline.orders.extract import extract
+from ocr_pipeline.orders.schema import Schema
+from ocr_pipeline.pages.load import load_pages
+from ocr_pipeline.pages.page import Ink, Page
+from ocr_pipeline.settings import Settings
+from ocr_pipeline.tables.grid import transcribe
+from ocr_pipeline.tables.markdown import parse, render
+from ocr_pipeline.tables.transcript import Transcript
+
+_PAGE_STATUS = {
+    ReadingStatus.OK: DocumentStatus.OK,
+    ReadingStatus.BLANK: DocumentStatus.BLANK,
+    ReadingStatus.INCOMPLETE: DocumentStatus.INCOMPLETE,
+    ReadingStatus.LOOPING: DocumentStatus.INCOMPLETE,
+    ReadingStatus.FAILED: DocumentStatus.FAILED,
+}
+
+
+def read_document(
+    path: Path,
+    source: str,
+    engine: Engine,
+    settings: Settings,
+    *,
+    emit: Emit | None = None,
+    cancel: Cancel | None = None,
+) -> Record:
+    """Read one file into orders.
+
+    Args:
+        path: where the file is.
+        source: how the result names it.
+        engine: reads the pages; one instance serves many documents.
+        settings: schema, runs, seed.
+        emit: called with each event of each run.
+        cancel: asked between runs; when true the record comes back `incomplete`.
+
+    Raises:
+        InputError: the file cannot be opened. A page that cannot be read is no error of the
+            document: it is `damaged` or `failed` in the record.
+    """
+    started = time.perf_counter()
+    pages = tuple(load_pages(path, source))
+    readings = [
+        [_read(engine, page, run, settings.seed + run, emit, cancel) for page in pages]
+        for run in range(settings.runs)
+    ]
+    return assemble(source, pages, readings, settings.schema, time.perf_counter() - started)
+
+
+def assemble(
+    source: str,
+    pages: Sequence[Page],
+    readings: Sequence[Sequence[Reading]],
+    schema: Schema,
+    seconds: float = 0.0,
+) -> Record:
+    """Make a record of readings that are there already (`readings[run][page]`)."""
+    transcripts = [
+        [to_transcript(r, p, schema) for r, p in zip(run, pages, strict=True)] for run in readings
+    ]
+    extracted = [extract(run, schema) for run in transcripts]
+    usable = [
+        orders
+        for (orders, _), run in zip(extracted, readings, strict=True)
+        if any(r.status is not ReadingStatus.FAILED for r in run)
+    ]
+    orders = tuple(check(order, schema) for order in agree(usable))
+    per_page = [_page_status(p, [run[i] for run in readings]) for i, p in enumerate(pages)]
+    # One transcription is shown: that of the first run in which an order was found.
+    shown = next((t for t, (found, _) in zip(transcripts, extracted, strict=True) if found), None)
+    return Record(
+        source=source,
+        status=_status(per_page, found=bool(orders)),
+        error="\n".join(dict.fromkeys(r.error for run in readings for r in run if r.error)),
+        pages=tuple(PageRecord.of(p, s) for p, s in zip(pages, per_page, strict=True)),
+        orders=orders,
+        readings=tuple(r for run in readings for r in run),
+        transmission=extracted[0][1] if extracted else (),
+        markdown="\n\n".join(render(t) for t in shown or transcripts[0]),
+        stats={"seconds": round(seconds, 3)},
+    )
+
+
+def _read(
+    engine: Engine, page: Page, run: int, seed: int, emit: Emit | None, cancel: Cancel | None
+) -> Reading:
+    """One run on one page; an engine that breaks fails this reading, not the document."""
+    if cancel is not None and cancel():
+        return Reading(engine.name, run, seed, page.number, status=ReadingStatus.INCOMPLETE)
+    if page.ink is Ink.BLANK:
+        return Reading(engine.name, run, seed, page.number, status=ReadingStatus.BLANK)
+    if page.ink is Ink.DAMAGED and page.image.size <= 1:
+        return Reading(engine.name, run, seed, page.number, status=ReadingStatus.FAILED)
+    try:
+        return engine.read(page, run=run, seed=seed, emit=emit, cancel=cancel)
+    except OcrPipelineError as e:
+        error: Exception = e
+    except Exception as e:  # whatever an engine throws must not end the document
+        error = EngineError(f"{type(e).__name__}: {e}")
+    if emit is not None:
+        emit(Event("error", run, page.number, data={"error": str(error)}))
+    return Reading(
+        engine.name, run, seed, page.number, status=ReadingStatus.FAILED, error=str(error)
+    )
+
+
+def to_transcript(reading: Reading, page: Page, schema: Schema) -> Transcript:
+    """Words become a grid, Markdown is parsed."""
+    if reading.words:
+        return transcribe(reading, page, schema.column_titles, text.label)
+    return parse(reading.raw, page=reading.page, chars=reading.chars)
+
+
+def _page_status(page: Page, runs: Sequence[Reading]) -> DocumentStatus:
+    """The worst that happened to a page; runs that ended differently make it `incomplete`."""
+    if page.ink is Ink.BLANK:
+        return DocumentStatus.BLANK
+    statuses = {_PAGE_STATUS[r.status] for r in runs}
+    if page.ink is Ink.DAMAGED:
+        return DocumentStatus.DAMAGED
+    if len(statuses) == 1:
+        return statuses.pop()
+    return DocumentStatus.INCOMPLETE
+
+
+def _status(pages: Sequence[DocumentStatus], *, found: bool) -> DocumentStatus:
+    """The status of a document from those of its pages."""
+    for worst in (DocumentStatus.FAILED, DocumentStatus.DAMAGED, DocumentStatus.INCOMPLETE):
+        if worst in pages:
+            return worst
+    if found:
+        return DocumentStatus.OK
+    if all(p is DocumentStatus.BLANK for p in pages):
+        return DocumentStatus.BLANK
+    return DocumentStatus.NOT_AN_ORDER
