@@ -111,7 +111,8 @@ def change(chain: Sequence[Step], parameter: str, value: object) -> Chain:
     known = sorted(f"{s.name}.{f.name}" for s in chain for f in fields(s))  # type: ignore[arg-type]
     if parameter not in known:
         raise UsageError(
-            f"no parameter is called {parameter!r}", remedy="one of: " + ", ".join(dict.fromkeys(known))
+            f"no parameter is called {parameter!r}",
+            remedy="one of: " + ", ".join(dict.fromkeys(known)),
         )
     changed: list[Step] = []
     for step in chain:
@@ -133,5 +134,7 @@ def _like(old: object, value: object, parameter: str) -> object:
             return type(old)(value)
     except (KeyError, ValueError) as error:
         kind = type(old).__name__
-        raise UsageError(f"{value!r} is no {kind} for {parameter}", remedy=f"give a {kind}") from error
+        raise UsageError(
+            f"{value!r} is no {kind} for {parameter}", remedy=f"give a {kind}"
+        ) from error
     raise UsageError(f"{parameter} cannot be set from text", remedy="set it in Python")

@@ -93,7 +93,9 @@ def close(
     """Taxes, subtotal, tax and total of some lines: tax once for each rate, as the law asks."""
     taxes: dict[int, tuple[Decimal, Decimal]] = {}
     for rate in sorted({line.tax_rate for line in lines}, reverse=True):
-        base = sum((line.amount or Decimal(0) for line in lines if line.tax_rate == rate), Decimal(0))
+        base = sum(
+            (line.amount or Decimal(0) for line in lines if line.tax_rate == rate), Decimal(0)
+        )
         taxes[rate] = base, to_yen(base * rate / 100, rounding)
     subtotal = sum((b for b, _ in taxes.values()), Decimal(0))
     tax = sum((t for _, t in taxes.values()), Decimal(0))
@@ -140,7 +142,7 @@ def _lines(rng: np.random.Generator, count: int, rounding: str) -> tuple[Line, .
     """Lines of one or two trades; some repeat the item above in another size, some are rebates."""
     trades = lexicon.trades()
     names = [t for t in trades if t != "halfwidth"]
-    chosen = ["halfwidth"] if chance(rng, 0.06) else [pick(rng, names)]
+    chosen = ["halfwidth"] if chance(rng, 0.04) else [pick(rng, names)]
     if chance(rng, 0.45):
         chosen.append(pick(rng, names))
     stock = [g for t in chosen for g in trades[t]]
@@ -183,7 +185,7 @@ def _order_no(rng: np.random.Generator, when: date) -> str:
 
 
 def _phone(rng: np.random.Generator, area: str) -> tuple[str, str]:
-    """Ten digits with the area code of the place; the subscriber part starts with 0, as none does."""
+    """Ten digits; after the area code comes a 0, as in no real number."""
     middle = f"0{int(rng.integers(0, 10 ** (5 - len(area)))):0{5 - len(area)}d}"
     tel = int(rng.integers(0, 9999))
     fax = tel + 1 if chance(rng, 0.5) else int(rng.integers(0, 10000))
@@ -272,5 +274,7 @@ def plant_error(content: Content, rng: np.random.Generator) -> Content:
         error = SenderError(kind, "due_date", None, content.due_date.isoformat())
         return replace(content, errors=(*content.errors, error))
     right: Decimal = getattr(content, kind)
-    error = SenderError(kind, kind, None, str(right))
-    return replace(content, **{kind: _slip(right, rng)}, errors=(*content.errors, error))
+    errors = (*content.errors, SenderError(kind, kind, None, str(right)))
+    if kind == "tax":
+        return replace(content, tax=_slip(right, rng), errors=errors)
+    return replace(content, total=_slip(right, rng), errors=errors)

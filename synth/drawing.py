@@ -55,14 +55,14 @@ class Written:
     """One line as it was written, for the transcription.
 
     Attributes:
-        text: the whole line.
+        pieces: its parts, in order.
         x: its left end, mm.
         y: its middle, mm.
         size: type size, mm.
         cell: (table, row, column) when it stands in a table, row -1 is the header.
     """
 
-    text: str
+    pieces: tuple[Piece, ...]
     x: float
     y: float
     size: float
@@ -138,7 +138,7 @@ class Drawing:
         if not whole.strip():
             return natural
         x -= natural * squeeze * {"left": 0.0, "center": 0.5, "right": 1.0}[align]
-        self.lines.append(Written(whole, x, y, size, cell))
+        self.lines.append(Written(tuple(parts), x, y, size, cell))
         pixels, weight = max(4, round(size * self.scale)), round(bold * self.scale)
         baseline = round((y + _CENTRE * size) * self.scale)
         pen = x * self.scale
@@ -151,7 +151,7 @@ class Drawing:
                     boxes.append((char, box))
                 pen += (drawn.advance + track * self.scale) * squeeze
             if boxes:
-                corners = [p for _, (l, t, r, b) in boxes for p in ((l, t), (r, b))]
+                corners = [p for _, b in boxes for p in (b[:2], b[2:])]
                 self.runs.append(Run(text.strip(), ref, box_of(corners), tuple(boxes), cell))
         return natural * squeeze
 
@@ -163,7 +163,9 @@ class Drawing:
             return None
         if squeeze < 1:
             narrow = max(1, round(ink.shape[1] * squeeze))
-            ink = cv2.resize(ink, (narrow, ink.shape[0]), interpolation=cv2.INTER_AREA)
+            ink = np.asarray(
+                cv2.resize(ink, (narrow, ink.shape[0]), interpolation=cv2.INTER_AREA), np.uint8
+            )
         x, y = round(pen + drawn.left * squeeze), baseline + drawn.top
         height, width = self.ink.shape
         x0, y0 = max(0, x), max(0, y)
@@ -204,7 +206,10 @@ class Drawing:
         s, half = self.scale, width / 2
         left, right = sorted((x0, x1))
         top, bottom = sorted((y0, y1))
-        a, b = round((left - half) * s), max(round((left - half) * s) + 1, round((right + half) * s))
+        a, b = (
+            round((left - half) * s),
+            max(round((left - half) * s) + 1, round((right + half) * s)),
+        )
         c, d = round((top - half) * s), max(round((top - half) * s) + 1, round((bottom + half) * s))
         self.ink[max(0, c) : d, max(0, a) : b] = 255
 

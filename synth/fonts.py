@@ -123,7 +123,14 @@ def installed() -> tuple[Face, ...]:
     faces = []
     for line in sorted(set(listing.splitlines())):
         path, index, family, style = line.split("\t")
-        if "," not in index and "bold" not in style.lower() and int(index) < 0x10000:
+        # A collection of all East Asian forms matches ja with every face; only JP draws them so.
+        foreign = "CJK" in family and "JP" not in family
+        if (
+            not foreign
+            and "," not in index
+            and "bold" not in style.lower()
+            and int(index) < 0x10000
+        ):
             serif = any(w in family.lower() for w in _MINCHO)
             name = f"{Path(path).stem.lower()}-{index}"
             faces.append(Face(name, "mincho" if serif else "gothic", path, int(index)))

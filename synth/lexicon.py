@@ -67,7 +67,8 @@ def goods() -> tuple[Goods, ...]:
 def trades() -> dict[str, tuple[Goods, ...]]:
     """The goods of each trade."""
     return {
-        t: tuple(g for g in goods() if g.trade == t) for t in dict.fromkeys(g.trade for g in goods())
+        t: tuple(g for g in goods() if g.trade == t)
+        for t in dict.fromkeys(g.trade for g in goods())
     }
 
 

@@ -24,13 +24,33 @@ class NameKind(StrEnum):
     DICTIONARY = "dictionary"  # existing words, the control
 
 
-CONFUSABLE = ("シツ", "ソン", "カガ", "ハバパ", "ー一", "ロ口", "ニ二", "ヤャ", "ユュ", "ヨョ", "ツッ")
+CONFUSABLE = (
+    "シツ",
+    "ソン",
+    "カガ",
+    "ハバパ",
+    "ー一",
+    "ロ口",
+    "ニ二",
+    "ヤャ",
+    "ユュ",
+    "ヨョ",
+    "ツッ",
+)
 """Groups of shapes that differ by a dot, an angle or a size: gone at 8 pixels a millimetre."""
 
 _VOWELS = "アイウエオ"
-_ROWS = tuple(
-    "カキクケコ サシスセソ タチツテト ナニヌネノ ハヒフヘホ マミムメモ ラリルレロ ガギグゲゴ "
-    "ザジズゼゾ ダデド バビブベボ パピプペポ ヤユヨ ワ".split()
+_ROWS = (
+    *(
+        "カキクケコ",
+        "サシスセソ",
+        "タチツテト",
+        "ナニヌネノ",
+        "ハヒフヘホ",
+        "マミムメモ",
+        "ラリルレロ",
+    ),
+    *("ガギグゲゴ", "ザジズゼゾ", "ダデド", "バビブベボ", "パピプペポ", "ヤユヨ", "ワ"),
 )
 _CONTRACTED = tuple(a + b for a in "キシチニヒミリギジビピ" for b in "ャュョ")
 _ALL = "".join(_ROWS) + _VOWELS + "ンー"

@@ -29,7 +29,9 @@ def _spread(image: Gray, gain_mm: float, blur_mm: float, scale: float) -> Gray:
     # Grey level on the new edge: ink is 0, so ink that grows takes in lighter levels.
     cut = 255 * (1 - _normal(-gain_mm / sigma))
     half = 60.0
-    curve = tone([(0, 0), (max(0.0, cut - half), 0), (cut, 127), (min(255.0, cut + half), 255), (255, 255)])
+    curve = tone(
+        [(0, 0), (max(0.0, cut - half), 0), (cut, 127), (min(255.0, cut + half), 255), (255, 255)]
+    )
     return np.asarray(cv2.LUT(soft, curve), dtype=np.uint8)
 
 
@@ -132,9 +134,12 @@ class Copy(Step):
         )  # fmt: skip
         image = _spread(np.asarray(image, dtype=np.uint8), self.dot_gain_mm, self.blur_mm, scale)
         if self.background:
-            veil = cv2.LUT(clouds(rng, (height, width), 25 * scale), tone([(0, 255), (255, 255 * (1 - self.background))]))
+            veil = cv2.LUT(
+                clouds(rng, (height, width), 25 * scale),
+                tone([(0, 255), (255, 255 * (1 - self.background))]),
+            )
             image = np.asarray(cv2.multiply(image, veil, scale=1 / 255), dtype=np.uint8)
         count = int(rng.poisson(self.dirt_per_cm2 * width * height / scale**2 / 100))
         dirt = specks(rng, (height, width), count, (0.5 * scale, 0.5 * scale))
-        image = np.asarray(cv2.subtract(image, dirt), dtype=np.uint8)
-        return replace(plate, image=image, geometry=plate.geometry.then(Affine(matrix)))
+        dirty = np.asarray(cv2.subtract(image, dirt), dtype=np.uint8)
+        return replace(plate, image=dirty, geometry=plate.geometry.then(Affine(matrix)))

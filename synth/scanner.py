@@ -88,7 +88,9 @@ class Scan(Step):
         if self.turn % 180:
             ratios = ratios[::-1]
         sigmas = [float(np.hypot(r / 12**0.5, self.blur_mm * before)) for r in ratios]
-        soft = cv2.GaussianBlur(source, (0, 0), sigmaX=max(0.3, sigmas[0]), sigmaY=max(0.3, sigmas[1]))
+        soft = cv2.GaussianBlur(
+            source, (0, 0), sigmaX=max(0.3, sigmas[0]), sigmaY=max(0.3, sigmas[1])
+        )
         x, y = Geometry(maps).sources(shape)
         image = cv2.remap(
             soft, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=255
@@ -169,8 +171,8 @@ class Glass(Step):
             traces.append(Trace("streak", _sheet(plate, quad)))
         count = int(rng.poisson(self.dust_per_cm2 * width * height / np.prod(plate.scale) / 100))
         largest = (0.4 * plate.scale[0], 0.4 * plate.scale[1])
-        image = cv2.subtract(image, specks(rng, (height, width), count, largest))
-        return replace(plate, image=np.asarray(image, dtype=np.uint8), traces=tuple(traces))
+        dusty = cv2.subtract(image, specks(rng, (height, width), count, largest))
+        return replace(plate, image=np.asarray(dusty, dtype=np.uint8), traces=tuple(traces))
 
 
 def _sheet(plate: Plate, quad: Quad) -> Quad:

@@ -1,4 +1,4 @@
-"""Independent random streams from one seed: a name for each use, so that no use disturbs another."""
+"""Independent random streams from one seed: a name for each use, so none disturbs another."""
 
 from __future__ import annotations
 

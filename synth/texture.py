@@ -58,4 +58,5 @@ def specks(
 def tone(points: list[tuple[float, float]]) -> Gray:
     """A 256-entry curve through (grey in, grey out) points, both 0..255."""
     xs, ys = zip(*points, strict=True)
-    return np.clip(np.round(np.interp(np.arange(256), xs, ys)), 0, 255).astype(np.uint8)
+    curve = np.clip(np.round(np.interp(np.arange(256), xs, ys)), 0, 255)
+    return np.asarray(curve, dtype=np.uint8)

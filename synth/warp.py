@@ -30,7 +30,7 @@ class Affine:
 
     def back(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Map points back."""
-        return _apply(np.linalg.inv(self.matrix), x, y)
+        return _apply(np.asarray(np.linalg.inv(self.matrix), dtype=np.float64), x, y)
 
 
 def _apply(m: Matrix, x: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -63,8 +63,9 @@ class Rows:
 
 
 def _interpolate(y: Floats, knots: Floats, images: Floats) -> Floats:
-    inside = np.interp(y, knots, images)
-    return inside + np.minimum(y - knots[0], 0) + np.maximum(y - knots[-1], 0)
+    inside: Floats = np.interp(y, knots, images)
+    mapped: Floats = inside + np.minimum(y - knots[0], 0) + np.maximum(y - knots[-1], 0)
+    return mapped
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -21,7 +21,7 @@ def _era(when: date) -> str:
     return "元" if year == 1 else str(year)
 
 
-DATE_NOTATIONS = MappingProxyType(
+DATE_NOTATIONS: Mapping[str, Callable[[date], str]] = MappingProxyType(
     {
         "kanji": lambda d: f"{d.year}年{d.month}月{d.day}日",
         "slash": lambda d: f"{d:%Y/%m/%d}",
@@ -95,7 +95,7 @@ class Wording:
         if due and self.wrong_weekday:
             wrong = _WEEKDAYS[(when.weekday() + 1) % 7]
             return f"{DATE_NOTATIONS['kanji'](when)}({wrong})"
-        text: str = DATE_NOTATIONS[self.dates](when)
+        text = DATE_NOTATIONS[self.dates](when)
         return self.digits(text) if self.dates in ("kanji", "era") else text
 
     def digits(self, text: str) -> str:

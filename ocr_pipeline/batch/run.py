@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -12,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ocr_pipeline import __version__
 from ocr_pipeline.batch.ledger import Entry, Ledger
 from ocr_pipeline.batch.pool import Outcome, ReaderFactory, failed, read_all
 from ocr_pipeline.batch.results import FORMATS, write_record, write_tables
@@ -50,12 +48,6 @@ class Step:
 Progress = Callable[[Step], None]
 
 
-def fingerprint(settings: Mapping[str, Any]) -> str:
-    """A hash of all that may change a result: the settings and the version of the program."""
-    text = json.dumps([__version__, settings], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def run_batch(
     found: Found,
     out: Path,
@@ -63,6 +55,7 @@ def run_batch(
     *,
     form: Form,
     settings: Mapping[str, Any],
+    fingerprint: str,
     seeds: Sequence[int] = (),
     workers: int = 1,
     time_limit: float | None = None,
@@ -81,7 +74,9 @@ def run_batch(
         out: the output folder.
         make_reader: picklable; makes the reader of a worker process.
         form: the schema: fields and row fields with labels and kinds.
-        settings: all that may change a result; a document read with others is read again.
+        settings: what to write of the settings into `run.json`.
+        fingerprint: hash of all that may change a result (`Settings.fingerprint`); a document that
+            was read with another one is read again.
         seeds: the seeds of the runs, for `run.json`.
         workers: how many processes read.
         time_limit: seconds a document may take; None for as long as it likes.
@@ -98,7 +93,7 @@ def run_batch(
     _check(workers, time_limit, formats, csv_encoding)
     start, began = time.monotonic(), now()
     with Ledger(out / "ledger.sqlite", fresh=fresh) as ledger:
-        batch = _Batch(out, ledger, fingerprint(settings), len(found.scans), progress)
+        batch = _Batch(out, ledger, fingerprint, len(found.scans), progress)
         interrupted, problems = False, list[OcrPipelineError]()
         try:
             todo = [scan for scan in found.scans if not batch.resume(scan)]
@@ -158,7 +153,7 @@ class _Batch:
 
     out: Path
     ledger: Ledger
-    settings: str
+    fingerprint: str
     total: int
     progress: Progress | None
     steps: list[Step] = field(default_factory=list)
@@ -178,7 +173,7 @@ class _Batch:
         entry = self.ledger.get(scan.source)
         if entry is None:
             return False
-        if entry.is_done(sha256, self.settings) and (self.out / entry.record).is_file():
+        if entry.is_done(sha256, self.fingerprint) and (self.out / entry.record).is_file():
             self._step(entry, resumed=True)
             return True
         if entry.sha256 != sha256 and entry.path != str(scan.path.absolute()):
@@ -196,7 +191,7 @@ class _Batch:
             source=scan.source,
             path=str(scan.path.absolute()),
             sha256=self.hashes.get(scan.source, ""),
-            settings=self.settings,
+            settings=self.fingerprint,
             status=record.status,
             error=record.error,
             pages=len(record.pages),

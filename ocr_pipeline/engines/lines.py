@@ -17,10 +17,10 @@ from ocr_pipeline.pages.page import Gray
 
 DARK = 128
 """Grey levels below this are ink."""
-LATIN_GAP = 0.3
+LATIN_GAP = 0.45
 """Beside a half-width character, paper wider than this share of the text height is a space."""
-WIDE_PITCH = 1.45
-"""Between full-width characters, narrow as some of them are, the distance of the centres tells."""
+KANA_GAP = 0.55
+"""The same between full-width characters, some of which are narrow (リ ト 1)."""
 DIGIT_GAP = 0.8
 """Digits and separators stand far apart in monospaced fonts: there only a wide gap is a space."""
 SURE_GAP = 0.15
@@ -87,22 +87,21 @@ def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
         left, right = _span(columns, int(bounds[i]), int(np.ceil(bounds[i + 1])))
         if i:
             gap = _longest_gap(columns, int(centers[i - 1]), int(centers[i])) / em
-            between = (centers[i] - centers[i - 1]) / em
-            pair = (visible[i - 1].text, glyph.text)
-            if _is_space(pair, gap, between) or (i in spaced and gap > SURE_GAP):
+            if gap > _space_gap(visible[i - 1].text, glyph.text, answered=i in spaced):
                 chars.append(Char(" "))
         box = (left / width, top / height, right / width, bottom / height)
         chars.append(Char(glyph.text, glyph.confidence, glyph.alternatives, _part(quad, box)))
     return tuple(chars)
 
 
-def _is_space(pair: tuple[str, str], gap: float, between: float) -> bool:
-    """Whether a space stands between two characters; `gap` and `between` in text heights."""
-    if set(pair) <= _NUMERIC:
-        return gap > DIGIT_GAP
-    if any(unicodedata.east_asian_width(c) in "NaH" for c in pair):
-        return gap > LATIN_GAP
-    return between > WIDE_PITCH
+def _space_gap(left: str, right: str, *, answered: bool) -> float:
+    """How wide the paper between two characters must be for a space, in text heights."""
+    if answered:
+        return SURE_GAP
+    if {left, right} <= _NUMERIC:
+        return DIGIT_GAP
+    half_width = any(unicodedata.east_asian_width(c) in "NaH" for c in (left, right))
+    return LATIN_GAP if half_width else KANA_GAP
 
 
 def _span(marks: NDArray[np.bool_], start: int, end: int) -> tuple[int, int]:

@@ -21,9 +21,11 @@ from ocr_pipeline.engines.ctc import Glyph, decode, printable
 from ocr_pipeline.engines.events import Emit, Event
 from ocr_pipeline.engines.lines import crop, place
 from ocr_pipeline.errors import EngineError
+from ocr_pipeline.engines.regions import cut_at_rules, unread_ink
 from ocr_pipeline.geometry import Quad, transform, union
 from ocr_pipeline.pages.page import Gray, Ink, Page
 from ocr_pipeline.pages.rescan import rescan
+from ocr_pipeline.pages.rules import find_rules
 
 DETECTOR = "PP-OCRv6_det_small.onnx"
 RECOGNISER = "PP-OCRv6_rec_small.onnx"
@@ -31,6 +33,8 @@ RECOGNISER = "PP-OCRv6_rec_small.onnx"
 LINE_HEIGHT = 48
 """Pixels; the recogniser's fixed input height."""
 BATCH = 8
+SECOND_LOOK = 0.5
+"""What no detector box covers counts as text only when it is read with this confidence."""
 MIN_WIDTH = 320
 """Pixels; narrower lines are padded, as in training."""
 
@@ -43,7 +47,7 @@ class PpocrSettings:
         threads: threads of one model instance; 0 takes what the batch gives each worker.
         det_threshold: a pixel counts as text above this probability.
         box_threshold: a detected box is kept above this mean probability.
-        second_look: read table cells that hold ink but no word once more, cell by cell.
+        second_look: also read ink that the detector passed over.
     """
 
     threads: int = 0
@@ -133,7 +137,12 @@ class PpocrEngine:
         boxes = self._detect(view.image)
         if cancel is not None and cancel():
             return replace(blank, status=ReadingStatus.INCOMPLETE)
-        words = list(self._words(view, boxes))
+        rules = find_rules(view.image, max(view.dpi))
+        quads = cut_at_rules(boxes, rules)
+        words = list(self._words(view, quads))
+        if self.settings.second_look:
+            found = unread_ink(view.image, quads, rules, max(view.dpi))
+            words += (w for w in self._words(view, found) if w.confidence >= SECOND_LOOK)
         if emit is not None:
             emit(Event("words", run, page.number, data={"words": [w.text for w in words]}))
         return replace(

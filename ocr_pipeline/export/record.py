@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from enum import StrEnum
+from itertools import chain
 from typing import Any, Literal
 
 import simplejson
@@ -125,7 +126,7 @@ class Record:
     Attributes:
         source: path of the file, relative to the folder that was read.
         status: how it ended.
-        error: why it failed and what to do; empty unless `status` is `failed`.
+        error: what failed, in the document or in some of its runs, and what to do.
         pages: the pages in file order; empty when the file could not be opened.
         orders: the purchase orders found: none, one or several.
         readings: what each engine run saw on each page.
@@ -148,8 +149,10 @@ class Record:
 
 
 def order_values(order: Order) -> Iterator[FieldValue]:
-    """All field values of an order: fields, rows, taxes."""
+    """All field values of an order: fields and their echoes, rows, taxes."""
     yield from order.fields.values()
+    for echoes in order.echoes.values():
+        yield from echoes
     for row in order.rows:
         yield from row.values()
     for tax in order.taxes:
@@ -190,10 +193,10 @@ def _type_of(value: Value) -> str | None:
 def _typed_items(record: Any) -> Iterator[dict[str, Any]]:
     """The parts of a plain record that hold a typed value: field values and their candidates."""
     for order in record["orders"]:
-        for group in (order["fields"], *order["rows"], *order["taxes"]):
-            for item in group.values():
-                yield item
-                yield from item["candidates"]
+        groups = [group.values() for group in (order["fields"], *order["rows"], *order["taxes"])]
+        for item in chain(*groups, *order["echoes"].values()):
+            yield item
+            yield from item["candidates"]
 
 
 def to_json(record: Record) -> str:

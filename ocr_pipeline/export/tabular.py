@@ -217,7 +217,7 @@ def _order_number(order: Order) -> CellValue:
 
 
 def _reasons(flags: Iterable[Flag]) -> str:
-    return " / ".join(dict.fromkeys(flag.ja for flag in flags))
+    return "；".join(dict.fromkeys(flag.ja for flag in flags))
 
 
 def _tax_text(tax: Tax) -> str:
@@ -263,7 +263,7 @@ def _review_rows(record: Record, form: Form) -> Iterator[tuple[CellValue, ...]]:
                     label,
                     name,
                     _reasons(value.flags),
-                    " / ".join(dict.fromkeys(flag.en for flag in value.flags)),
+                    "; ".join(dict.fromkeys(flag.en for flag in value.flags)),
                     value.state,
                     value.raw or None,
                     value.value,
@@ -278,6 +278,9 @@ def _named_values(
     """Every value of an order with its row number, machine name and label."""
     for name, value in order.fields.items():
         yield None, name, labels.get(name, name), value
+    for name, echoes in order.echoes.items():
+        for value in echoes:
+            yield None, name, f"{labels.get(name, name)}（別の箇所）", value
     for number, row in enumerate(order.rows, 1):
         for name, value in row.items():
             yield number, name, row_labels.get(name, name), value

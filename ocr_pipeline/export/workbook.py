@@ -112,7 +112,7 @@ def _cell(sheet: Worksheet, row: int, column: int) -> Cell:
 def _put(cell: Cell, column: Column, value: CellValue) -> str:
     """Set a cell and return what could not be written as it was, or nothing."""
     match value:
-        case None | "":
+        case None:
             if column.kind not in _NUMERIC:
                 cell.number_format = "@"  # what is typed here later stays as it is typed
         case Decimal() if len(value.normalize().as_tuple().digits) > MOST_DIGITS:
@@ -140,6 +140,8 @@ def _put(cell: Cell, column: Column, value: CellValue) -> str:
 
 
 def _put_text(cell: Cell, text: str) -> None:
+    if not text:
+        return
     cell.value = text
     cell.data_type = "s"  # openpyxl makes a formula of "=…" and an error of "#N/A"
     cell.number_format = "@"

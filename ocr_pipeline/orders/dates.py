@@ -84,9 +84,16 @@ def parse_date(text: str, *, year: int | None = None) -> Parsed:
     tidy = re.sub(r"^(?:西暦\s*|['’])", "", tidy)
     # A letter between digits or date signs is a digit; anything else is left to fail.
     spelled = re.sub(r"(?<=[\d年月/.\-])[Oo〇]|[Oo〇](?=\d)", "0", tidy)
-    spelled = re.sub(r"(?<=[\d年月/.\-])[lI|](?=[\d年月日/.\-]|$)", "1", spelled)
+    # A stroke is a 1 or a slash.
+    stroke = re.compile(r"(?<=[\d年月/.\-])[lI|](?=[\d年月日/.\-]|$)")
+    ways = {to: _dated(stroke.sub(to, spelled), year) for to in ("1", "/")}
+    dates = [to for to, way in ways.items() if way.value or way.candidates]
+    result = ways[dates[0] if dates else "1"]
+    found_dates = {v for way in ways.values() for v in (way.value, *way.candidates) if v}
+    if len(dates) > 1 and len(found_dates) > 1 and stroke.search(spelled):
+        result = unreadable(SEVERAL_DATES, *sorted(found_dates, key=str))
+    spelled = stroke.sub(dates[0] if dates else "1", spelled)
     repairs = (Repair("digit_shape", tidy, spelled),) if spelled != tidy else ()
-    result = _era_date(spelled) if _ERA.match(spelled) else _date(spelled, year)
     return Parsed(
         result.state,
         result.value,
@@ -96,6 +103,10 @@ def parse_date(text: str, *, year: int | None = None) -> Parsed:
         rest,
         weekday,
     )
+
+
+def _dated(text: str, year: int | None) -> Parsed:
+    return _era_date(text) if _ERA.match(text) else _date(text, year)
 
 
 def _era_date(text: str) -> Parsed:
@@ -151,12 +162,19 @@ def _loose(text: str, groups: list[str], repair: Repair | None, first: int) -> P
         case [4, 4] | [8] | [6, 2] | [5, 1 | 2]:
             joined = "".join(groups)
             cut = 6 if len(groups[0]) != 5 else 5
-            triple = (int(joined[:4]), int(joined[4:cut]), int(joined[cut:]))
-            return _only(text, [triple], repair, first=first)
+            triples = [(int(joined[:4]), int(joined[4:cut]), int(joined[cut:]))]
+            # A slash looks like a 1: 2026/1217 may be 2026/12/7, and 202611/20 may be 2026/1/20.
+            if re.fullmatch(r"\d{4}/1\d1\d", text):
+                triples.append((int(joined[:4]), int(joined[4:6]), int(joined[7:])))
+            if re.fullmatch(r"\d{4}1\d/\d\d", text):
+                triples.append((int(joined[:4]), int(joined[5]), int(joined[6:])))
+            return _only(text, triples, repair, first=first)
         case [4, 3] | [7]:
             joined = "".join(groups)
             y, tail = int(joined[:4]), joined[4:]
             splits = [(y, int(tail[:k]), int(tail[k:])) for k in (1, 2) if tail[k] != "0" or k == 1]
+            if "/" in text and tail[1] == "1":
+                splits.append((y, int(tail[0]), int(tail[2])))
             return _only(text, splits, repair or Repair("date_separator", text, ""), first=first)
         case [6]:
             joined = groups[0]

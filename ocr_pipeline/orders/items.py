@@ -110,8 +110,10 @@ def _sum_label(cell: Cell, schema: Schema) -> tuple[FieldSpec | None, float]:
 
 
 def _figure(cell: Cell) -> bool:
-    digits = sum(c.isdigit() for c in cell.text)
-    return digits > 0 and digits * 2 >= len(cell.text.replace(" ", "")) - 2
+    """Whether a cell holds an amount; a tax rate is none."""
+    text = _RATE.sub("", cell.text).replace(" ", "")
+    digits = sum(c.isdigit() for c in text)
+    return digits > 0 and digits * 2 >= len(text) - 2
 
 
 def _row(row: Sequence[Cell], columns: dict[str, int], schema: Schema, page: int) -> Row | None:

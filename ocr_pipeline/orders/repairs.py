@@ -319,6 +319,7 @@ def doubtful(kind: Kind, text: str) -> tuple[int, ...]:
 
     A kanji look-alike that touches katakana and stands in no listed word, or a katakana look-alike
     alone between kanji (`丸和ー製作所`): either reading is possible, so a person must look.
+    Likewise a kanji behind katakana that ends in ッ, which ends no word.
 
     Args:
         kind: only names, units and free text can be in doubt.
@@ -340,6 +341,9 @@ def doubtful(kind: Kind, text: str) -> tuple[int, ...]:
             )
             if (is_katakana(left) or is_katakana(right)) and not counts:
                 places.append(i)
-        elif char in katakana and is_kanji(left) and is_kanji(right):
+            continue
+        alone = char in katakana and is_kanji(left) and is_kanji(right)
+        cut = is_kanji(char) and left == "ッ" and is_katakana(_at(text, i - 2))
+        if alone or cut:
             places.append(i)
     return tuple(places)

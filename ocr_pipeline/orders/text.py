@@ -21,6 +21,7 @@ HYPHENS = "-‐‑‒–—―−─━ー一"
 
 _FREE_HYPHEN = re.compile(rf"(?<=[0-9A-Za-z]) ?[{HYPHENS}] ?(?=[0-9A-Za-z])")
 _FREE_SPACE = re.compile(r"(?<![0-9A-Za-z]) | (?![0-9A-Za-z])")
+_FREE_ACCENT = re.compile("\\s+(?=[\u0300-\u036f\u064b-\u065f\u0670\u3099\u309a])")
 _TIMES = re.compile(r"(?<=\d)[x✕✖╳⨯](?=\d)")
 _DIAMETER = re.compile(r"[ΦϕФфøØ∅⌀](?=\d)")
 
@@ -52,7 +53,7 @@ _FOLD = str.maketrans(
 )
 
 _LABEL_TAIL = re.compile(r"(?<=.)\([^()]*\)?$")
-_LABEL_MARK = re.compile(r"[\s:;.,、。・*※●○■□◆◇【】〔〕\[\]「」『』<>《》()|_/]")
+_LABEL_MARK = re.compile(r"[\s:;.,、。・·*※●○■□◆◇【】〔〕\[\]「」『』<>《》()|_/]")
 
 
 def raw(text: str) -> str:
@@ -68,6 +69,8 @@ def normal(text: str) -> str:
     becomes `-`. The long vowel mark in names stays what it is.
     """
     composed = unicodedata.normalize("NFKC", text.translate(_BEFORE_NFKC))
+    # NFKC sets a free-standing accent behind a space; without it the accent joins its letter.
+    composed = unicodedata.normalize("NFKC", _FREE_ACCENT.sub("", composed))
     return _FREE_HYPHEN.sub("-", " ".join(composed.split()))
 
 
@@ -80,6 +83,8 @@ def plain(text: str) -> str:
     `folded` merges it.
     """
     tight = _FREE_SPACE.sub("", normal(text).replace("·", "・"))
+    # What stood behind a space may join the character before it now.
+    tight = unicodedata.normalize("NFKC", tight)
     return _DIAMETER.sub("φ", _TIMES.sub("×", tight))
 
 
@@ -91,8 +96,8 @@ def folded(text: str) -> str:
 def label(text: str) -> str:
     """A label or column heading, folded so that it can be looked up among aliases folded alike.
 
-    `注 文 番 号：` and `【注文番号】` become `注文番号`; what stands in round brackets at the end (a
-    unit, a rate, a remark) is dropped: `単価(円)` becomes `単価`.
+    `注 文 番 号：` and `【注文番号】` become `注文番号`; what stands in round brackets at the end
+    (a unit, a rate, a remark) is dropped: `単価(円)` becomes `単価`.
     """
     upper = normal(text).upper()
     core = _LABEL_MARK.sub("", _LABEL_TAIL.sub("", upper.strip(" :")))
@@ -111,6 +116,6 @@ def is_hiragana(char: str) -> bool:
 
 def is_kanji(char: str) -> bool:
     """Whether a character is an ideograph, the repetition mark 々 and the zero 〇 included."""
-    return (
-        "㐀" <= char <= "鿿" or "豈" <= char <= "龎" or "𠀀" <= char <= "𱍊" or char in ("々", "〇")
-    )
+    code = ord(char) if char else 0
+    blocks = ((0x3400, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF))
+    return any(first <= code <= last for first, last in blocks) or char in ("々", "〇")

@@ -132,7 +132,7 @@ def _code(text: str) -> Parsed:
     if _EMPTY.fullmatch(tidy):
         return BLANK
     bare = _CODE_LABEL.sub("", tidy).upper()
-    code = _CODE_HYPHEN.sub("-", bare).replace(" ", "").strip(":;.,")
+    code = normal(_CODE_HYPHEN.sub("-", bare).replace(" ", "")).strip(":;.,")
     if not re.search("[0-9A-Z]", code):
         return unreadable(NOT_A_CODE)
     return Parsed(FieldState.READ, code)

@@ -1,7 +1,7 @@
 """Words that decide what a character is which katakana and kanji share the shape of.
 
-The characters are ー一 カ力 ヘへ ミ三 ロ口 ニ二 エ工 タ夕 ト卜 ハ八 オ才 チ千. The lists are short on
-purpose: what is not listed is not repaired.
+The characters are ー一 カ力 ヘへ ミ三 ロ口 ニ二 エ工 タ夕 ト卜 ハ八 オ才 チ千. The lists are
+short on purpose: what is not listed is not repaired.
 """
 
 from __future__ import annotations

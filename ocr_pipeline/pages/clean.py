@@ -1,4 +1,4 @@
-"""Dust and streaks off a page, for the eyes of an engine. Both steps are pure, and both timid.
+"""Dust off a page, for the eyes of an engine.
 
 A speck and a decimal point are the same ink. What tells them apart is company: a point, a comma or
 a dakuten stands within a character's height of a character. So only what stands alone is removed.
@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+from scipy.spatial import cKDTree
 
-from ocr_pipeline.pages.ink import GLYPH_MM, Mask, binarize, find_marks
+from ocr_pipeline.pages.ink import GLYPH_MM, Marks, Mask, binarize, find_marks
 from ocr_pipeline.pages.page import Gray
 
-REACH_MM = 1.6
-"""A mark this near to a character belongs to it: the gap before the dot of a 12 pt line."""
-STREAK_MM = (0.5, 60.0)
-"""A streak of dirty glass is at most this wide, and at least this long."""
-STRAIGHT = 0.35
-"""Degrees: glass does not skew with the paper, so a streak is vertical in the stored page."""
+REACH_MM = 2.2
+"""A mark this near to a character belongs to it: half the em of 12 pt type, where ・ stands."""
+DOT_GAP_MM = 2.2
+"""Dots of a leader or of a dotted rule follow each other at most this closely."""
 
 
 def despeckle(image: Gray, dpi: float) -> Gray:
@@ -37,7 +36,28 @@ def despeckle(image: Gray, dpi: float) -> Gray:
     near = cv2.dilate(large, np.ones((reach, reach), np.uint8)) > 0
     touched = np.zeros(len(small) + 1, np.bool_)
     touched[marks.labels[near]] = True
-    return _without(image, marks.mask(small & ~touched[1:]))
+    return _without(image, marks.mask(small & ~touched[1:] & ~_in_row(marks, small)))
+
+
+def _in_row(marks: Marks, small: Mask) -> Mask:
+    """N, true for small marks that have two of their own size beside or above them, in line.
+
+    Dust is scattered; the dots of a leader or a dotted rule are alike and stand in line.
+    """
+    found = np.zeros(len(small), np.bool_)
+    dots = np.flatnonzero(small & (marks.boxes[:, 2:].min(axis=1, initial=99) >= 2))
+    if len(dots) < 3:
+        return found
+    boxes = marks.boxes[dots].astype(np.float64)
+    centres, size = boxes[:, :2] + boxes[:, 2:] / 2, boxes[:, 2:]
+    _, other = cKDTree(centres).query(centres, k=min(5, len(dots)))
+    step = np.abs(centres[other] - centres[:, None])[:, 1:]
+    alike = (np.abs(size[other] - size[:, None]) <= 1).all(axis=2)[:, 1:]
+    aligned = (step.min(axis=2) <= 1.0) & (step.max(axis=2) <= marks.mm(DOT_GAP_MM))
+    found[dots] = (alike & aligned).sum(axis=1) >= 2
+    # The first and the last dot of a row have one neighbour, which has two.
+    found[dots] |= (alike & aligned & found[dots][other[:, 1:]]).any(axis=1)
+    return found
 
 
 def _without(image: Gray, ink: Mask) -> Gray:

@@ -183,8 +183,8 @@ def _each_turned_back(line: Gray) -> Gray | None:
     """Turn each character of a line a quarter counter-clockwise; None when none stands alone."""
     height = line.shape[0]
     close = np.ones((1, max(1, height // 12)), np.uint8)
-    inked = (line < 128).any(axis=0)[None].astype(np.uint8)
-    columns = np.asarray(cv2.morphologyEx(inked, cv2.MORPH_CLOSE, close))[0].astype(np.int8)
+    inked = np.asarray((line < 128).any(axis=0, keepdims=True), np.uint8)
+    columns = np.asarray(cv2.morphologyEx(inked, cv2.MORPH_CLOSE, close)).ravel().astype(np.int8)
     steps = np.flatnonzero(np.diff(columns, prepend=0, append=0))
     turned = [
         np.rot90(line[:, max(0, start - 1) : end + 1])

@@ -27,8 +27,8 @@ BLUR = (0.3, 0.8)
 """Standard deviation of the optics, pixels."""
 THRESHOLD = (-22.0, 22.0)
 """Grey levels by which the middle grey moves: positive makes strokes thicker."""
-CONTRAST = (0.9, 1.6)
-"""Slope around the middle grey."""
+CONTRAST = (1.3, 1.8)
+"""Slope around the middle grey; steep enough that paper stays white and solid ink black."""
 
 
 def rescan(page: Page, run: int, seed: int) -> Page:

@@ -19,6 +19,9 @@ MAX_POINTS = 60_000
 DISTINCT = 1.06
 """How much sharper than the typical one the best profile must be; pages without lines stay."""
 
+CHANCE = 6.0
+"""Standard deviations of evenly strewn points by which the best profile must stand out."""
+
 Points = NDArray[np.float32]
 
 
@@ -37,7 +40,9 @@ def find_skew(ink: Mask, *, max_skew: float = MAX_SKEW) -> float:
     coarse = np.arange(-reach, reach + 0.05, 0.1)
     scores = np.array([_sharpness(points, a, 1.5) for a in coarse])
     best = int(scores.argmax())
-    if scores[best] < DISTINCT * np.median(scores):
+    typical = float(np.median(scores))
+    rows = len(_row_counts(points, 0.0, 1.5))
+    if scores[best] < max(DISTINCT * typical, typical + CHANCE * _deviation(len(points), rows)):
         return 0.0
     angle = float(coarse[best])
     for step, bin_height in ((0.03, 1.5), (0.02, 1.0)):
@@ -63,11 +68,25 @@ def _upper_edges(ink: Mask) -> Points:
 
 def _sharpness(points: Points, degrees: float, bin_height: float) -> float:
     """Sum of squared row counts after shearing the lines level."""
-    slope = np.float32(np.tan(np.deg2rad(degrees)))
-    rows = (points[:, 1] - points[:, 0] * slope) * np.float32(1 / bin_height)
-    counts = np.bincount((rows - rows.min()).astype(np.int32)).astype(np.float64)
+    counts = _row_counts(points, degrees, bin_height)
     # Neighbouring rows count together: where the border of two rows falls must not matter.
     return float((counts**2).sum() + 1.5 * (counts[1:] * counts[:-1]).sum())
+
+
+def _row_counts(points: Points, degrees: float, bin_height: float) -> NDArray[np.float64]:
+    slope = np.float32(np.tan(np.deg2rad(degrees)))
+    rows = (points[:, 1] - points[:, 0] * slope) * np.float32(1 / bin_height)
+    return np.bincount((rows - rows.min()).astype(np.int32)).astype(np.float64)
+
+
+def _deviation(points: int, rows: int) -> float:
+    """Standard deviation of `_sharpness` for points strewn evenly over rows.
+
+    For a Poisson count of mean m the variance of its square is 4m³ + 6m² + m; the products of
+    neighbours, being made of the same counts, add at most their weight to the deviation.
+    """
+    m = points / rows
+    return float(2.5 * np.sqrt(rows * (4 * m**3 + 6 * m**2 + m)))
 
 
 def _centre(angles: NDArray[np.float64], scores: NDArray[np.float64]) -> float:

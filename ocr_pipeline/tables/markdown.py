@@ -166,7 +166,8 @@ class _Builder:
     def _cells(self, table: PipeTable) -> list[list[Cell]]:
         """Header and body of a pipe table; what is amiss with their lengths is noted."""
         header, wanted = table.header, table.columns
-        bare = header is not None and not (header.opened or header.closed)
+        closed = any(row.closed for row in (header, table.separator) if row is not None)
+        bare = not closed and header is not None and not header.opened
         rows = [[self._blank] * wanted] if header is None else []
         for row in table.rows:
             cells = [self._source.cell(span) for span in row.cells]
@@ -174,7 +175,7 @@ class _Builder:
             cut = row.span[1] == self._end and row.opened and not row.closed
             if row is header:
                 pass
-            elif cut and header is not None and header.closed:
+            elif cut and closed:
                 self._note("cut_row", row.number, f"the reply ends in cell {len(cells)}")
             elif missing == 1 and bare and row.opened and not row.closed:
                 cells.insert(0, self._blank)

@@ -125,7 +125,7 @@ class PipeTable:
         """Nothing but the pipes speaks for a table: `TEL 03-1234 | FAX 03-1235`."""
         if self.separator is not None or (self.header is not None and self.header.opened):
             return False
-        return not self.body or any(len(row.cells) != self.columns for row in self.body)
+        return all(len(row.cells) != self.columns for row in self.body)
 
 
 def assemble(text: str, rows: Sequence[Row]) -> list[PipeTable]:
@@ -175,7 +175,7 @@ def _starts(table: PipeTable, row: Row, below: Row | None) -> bool:
         return other or heads or row.rule or not row.opened
     if row.rule:
         return False
-    if table.separator is None and not table.rows[0].opened:
+    if table.separator is None and table.header is not None and not table.header.opened:
         # What stands above may well be text, so a single dash a cell will do for a separator.
         return row.opened or (below is not None and (below.rule or below.delimiter))
     return below is not None and below.rule and (table.separator is None or other)

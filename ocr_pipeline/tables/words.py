@@ -15,6 +15,8 @@ WORD_GAP = 0.9
 """A space wider than this share of the text height cuts a word in two."""
 PIECE_GAP = 1.3
 """Words of one line closer than this (in text heights) are one piece of text."""
+SPACE = 0.25
+"""Tokens closer than this share of the text height are parts of one word the detector cut."""
 SAME_LINE = 0.5
 """Two words stand on one line when their heights overlap by this share of the smaller."""
 
@@ -158,7 +160,7 @@ def cell_of(lines: Sequence[Sequence[Token]], page: int) -> Cell:
         if chars:
             chars.append(Char("\n"))
         for i, token in enumerate(line):
-            if i:
+            if i and token.box[0] - line[i - 1].box[2] > SPACE * token.height:
                 chars.append(Char(" "))
             chars.extend(token.chars)
     if not chars:

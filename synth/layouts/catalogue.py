@@ -58,8 +58,8 @@ _ALL = (
         style="gothic", filled=12, printer="dots",
     ),
     Layout(
-        "shaded", headers.letterhead, totals.strip, _REMARKED, rules="rows", heading=0.25, points=9.5,
-        style="gothic", grand=True,
+        "shaded", headers.letterhead, totals.strip, _REMARKED, rules="rows", heading=0.25,
+        points=9.5, style="gothic", grand=True,
     ),
     Layout(
         "article", headers.article, totals.in_table, _FIVE, points=11, style="gothic", optional=(),

@@ -117,7 +117,9 @@ def _carry(form: Form, y: float, rows: list[int]) -> None:
     """The page's own subtotal, below a table that goes on."""
     amounts = [form.content.lines[r].amount or Decimal(0) for r in rows]
     text = form.wording.money(sum(amounts, Decimal(0)))
-    form.page.text(form.right - 1.6, y + form.layout.row / 2, f"頁計　{text}", form.size, align="right")
+    form.page.text(
+        form.right - 1.6, y + form.layout.row / 2, f"頁計　{text}", form.size, align="right"
+    )
 
 
 def _room(form: Form, y: float) -> tuple[float, float, float, float]:

@@ -13,7 +13,7 @@ def _title(form: Form, x: float, y: float, size: float, align: str = "center") -
 
 
 def _supplier(form: Form, x: float, y: float, size: float, *, underline: bool = True) -> None:
-    pieces = [form.value("supplier"), ("　" + form.wording.honorific, None)]
+    pieces: list[Piece] = [form.value("supplier"), ("　" + form.wording.honorific, None)]
     used = form.page.text(x, y, pieces, size, width=95)
     if underline:
         form.page.line(x, y + size * 0.8, x + used + 4, y + size * 0.8, 0.25)
@@ -34,7 +34,7 @@ def _buyer(form: Form, x: float, y: float, size: float, *, width: float = 78) ->
         page.text(x, y, [(form.label(name) + " ", None), form.value(name)], size)
     if "person" in form.layout.optional:
         y += step
-        pieces = [(f"{form.label('person')}{form.wording.colon}", None)]
+        pieces: list[Piece] = [(f"{form.label('person')}{form.wording.colon}", None)]
         pieces += [(form.content.department + " ", None), form.value("person")]
         used = page.text(x, y, pieces, size, width=width)
         page.anchors["personal_seal"] = (x + used + 1, y - 5, x + used + 11, y + 5)
@@ -51,7 +51,7 @@ def _numbers(form: Form, x: float, y: float, size: float) -> float:
 def _conditions(form: Form, x: float, y: float, size: float) -> float:
     for name in ("delivery_place", "payment_terms"):
         if name in form.layout.optional:
-            form.page.text(x, y, form.labelled(name), size, width=105)
+            form.page.text(x, y, form.labelled(name), size, width=form.right - 82 - x)
             y += size * 1.75
     return y
 
@@ -67,9 +67,12 @@ def _grand(form: Form, x: float, y: float, size: float) -> float:
     return y + size * 2.2
 
 
-def _greeting(form: Form, x: float, y: float, size: float) -> float:
-    words = ("下記の通り発注致しますので、よろしくお願い申し上げます。", "下記のとおりご注文申し上げます。")
-    form.page.text(x, y, words[len(form.content.order_no) % 2], size, width=form.right - x)
+def _greeting(form: Form, x: float, y: float, size: float, width: float | None = None) -> float:
+    words = (
+        "下記の通り発注致しますので、よろしくお願い申し上げます。",
+        "下記のとおりご注文申し上げます。",
+    )
+    form.page.text(x, y, words[len(form.content.order_no) % 2], size, width=width or form.right - x)
     return y + size * 1.6
 
 
@@ -80,7 +83,8 @@ def classic(form: Form, y: float) -> float:
     _supplier(form, form.left, y + 24, s * 1.25)
     low = _numbers(form, form.right - 58, y + 22, s * 0.95)
     bottom = _buyer(form, form.right - 76, low + s * 1.2, s * 0.95)
-    left = _greeting(form, form.left, max(y + 40, bottom - s * 4.5), s * 0.9)
+    room = form.right - 80 - form.left
+    left = _greeting(form, form.left, max(y + 40, bottom - s * 4.5), s * 0.9, room)
     left = _conditions(form, form.left, left + 1, s * 0.95) if bottom - left > 10 else left
     return max(_grand(form, form.left, max(left, bottom - s), s), bottom) + 2
 
@@ -127,7 +131,9 @@ def _approvals(form: Form, x: float, y: float, names: tuple[str, ...], side: flo
     return y + head + side
 
 
-def _grid(form: Form, x: float, y: float, cells: tuple[str, ...], widths: tuple[float, float]) -> float:
+def _grid(
+    form: Form, x: float, y: float, cells: tuple[str, ...], widths: tuple[float, float]
+) -> float:
     """Label | value rows in a box; returns its bottom."""
     page, height, s = form.page, form.size * 2.0, form.size * 0.95
     total = sum(widths)
@@ -149,7 +155,7 @@ def boxed(form: Form, y: float) -> float:
     names = ("承認", "検印", "担当")
     bottom = _approvals(form, form.right - 54, y, names)
     _supplier(form, form.left, y + 24, s * 1.2)
-    cells = ("order_no", "order_date", "due_date")
+    cells: tuple[str, ...] = ("order_no", "order_date", "due_date")
     cells += tuple(n for n in ("delivery_place", "payment_terms") if n in form.layout.optional)
     low = _grid(form, form.left, y + 32, cells, (26, 62))
     right = _buyer(form, form.right - 82, bottom + 6, s * 0.95, width=80)
@@ -163,7 +169,7 @@ def two_column(form: Form, y: float) -> float:
     _title(form, form.layout.width / 2, y + 6, s * 1.9)
     top, middle = y + 15, form.left + (form.right - form.left) * 0.52
     _supplier(form, form.left + 3, top + 7, s * 1.15, underline=False)
-    left = _greeting(form, form.left + 3, top + 15, s * 0.8) if s < 3.5 else top + 15
+    left = _greeting(form, form.left + 3, top + 15, s * 0.8, middle - form.left - 6)
     for name in ("due_date", "delivery_place", "payment_terms"):
         if name == "due_date" or name in form.layout.optional:
             width = middle - form.left - 6
@@ -190,7 +196,9 @@ def compact(form: Form, y: float) -> float:
     used = page.text(form.right - 82, y + 14, [form.value("buyer")], s * 1.2, bold=0.06, width=74)
     x = form.right - 82 + used
     page.anchors["company_seal"] = (x - 7, y + 8, x + 13, y + 28)
-    page.text(form.right - 82, y + 19.5, form.wording.digits(form.content.address), s * 0.95, width=80)
+    page.text(
+        form.right - 82, y + 19.5, form.wording.digits(form.content.address), s * 0.95, width=80
+    )
     pieces: list[Piece] = []
     for name in ("tel", "fax"):
         pieces += [(form.label(name) + " ", None), form.value(name), ("　", None)]
@@ -208,10 +216,10 @@ def wide(form: Form, y: float) -> float:
     s, page = form.size, form.page
     _title(form, form.layout.width / 2, y + 5, s * 1.9)
     _supplier(form, form.left, y + 19, s * 1.2)
-    low = _greeting(form, form.left, y + 28, s * 0.85)
+    low = _greeting(form, form.left, y + 28, s * 0.85, (form.right - form.left) * 0.4)
     low = _grand(form, form.left, low + 3, s)
     third = form.left + (form.right - form.left) * 0.42
-    cells = ("order_no", "order_date", "due_date")
+    cells: tuple[str, ...] = ("order_no", "order_date", "due_date")
     cells += tuple(n for n in ("delivery_place", "payment_terms") if n in form.layout.optional)
     grid = _grid(form, third, y + 14, cells, (24, 52))
     right = _buyer(form, form.right - 74, y + 17, s * 0.95, width=72)
@@ -232,5 +240,5 @@ def article(form: Form, y: float) -> float:
     page.anchors["company_seal"] = (x + used - 6, low - 4, x + used + 15, low + 17)
     page.text(x, low + s * 1.9, [(form.content.address, Ref("address"))], s)
     page.text(x, low + s * 3.6, [(form.label("tel") + " ", None), form.value("tel")], s)
-    _greeting(form, form.left, low + s * 2, s * 0.9)
+    _greeting(form, form.left, low + s * 2, s * 0.9, form.right - 76 - form.left)
     return _approvals(form, form.right - 20, low + s * 5, ("検収",), side=20) + 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from synth.drawing import Piece
 from synth.layouts.form import Form
 from synth.layouts.table import TABLE, edges
 
@@ -11,16 +12,16 @@ def entries(form: Form) -> list[tuple[str, str]]:
     order = form.content
     found = [(form.label("subtotal"), "subtotal")]
     if len(order.taxes) > 1:
-        for rate, (base, tax) in order.taxes.items():
+        for percent, (base, tax) in order.taxes.items():
             number = form.wording.number
-            found.append((f"{rate}%対象 {number(base)}", "=" + number(tax)))
+            found.append((f"{percent}%対象 {number(base)}", "=" + number(tax)))
     only = next(iter(order.taxes))
     rate = f"({form.wording.digits(str(only))}%)" if len(order.taxes) == 1 else ""
     found += [(form.label("tax") + rate, "tax"), (form.label("total"), "total")]
     return found
 
 
-def _value(form: Form, name: str) -> list[tuple[str, object]]:
+def _value(form: Form, name: str) -> list[Piece]:
     return [(name[1:], None)] if name.startswith("=") else [form.value(name)]
 
 
@@ -37,7 +38,9 @@ def in_table(form: Form, y: float) -> float:
     for i, (text, name) in enumerate(entries(form)):
         bottom = y + row
         cell = (TABLE, body + i, column - 1)
-        page.text(label + 1.6, (y + bottom) / 2, text, form.size, width=value - label - 2, cell=cell)
+        page.text(
+            label + 1.6, (y + bottom) / 2, text, form.size, width=value - label - 3, cell=cell
+        )
         page.text(
             end - 1.6, (y + bottom) / 2, _value(form, name), form.size, align="right",
             width=end - value - 2, cell=(TABLE, body + i, column),

@@ -23,11 +23,12 @@ def alive(pid):
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.mark.slow
 def test_every_way_to_break_fails_one_document_only(fakes, scans):
     bad = ("raise", "unreadable", "exit", "die", "kill", "segfault", "hang", "lock")
     texts = {f"{i}_{what}": what for i, what in enumerate(bad)}
     texts |= {"00_good": "A-1", "99_good": "A-2"}
-    out = read(scans(**texts), fakes.make_reader, workers=2, time_limit=1.0)
+    out = read(scans(**texts), fakes.make_reader, workers=2, time_limit=2.0)
     assert len(out) == len(texts)
     errors = {
         source.removesuffix(".tif")[2:]: outcome.record.error
@@ -42,11 +43,11 @@ def test_every_way_to_break_fails_one_document_only(fakes, scans):
     assert "SIGKILL" in errors["kill"]
     assert "fewer workers" in errors["kill"]
     assert "SIGSEGV" in errors["segfault"]
-    assert "longer than 1 s" in errors["hang"]
+    assert "longer than 2 s" in errors["hang"]
     assert "pickle" in errors["lock"]
     for name, number in (("00_good.tif", "A-1"), ("99_good.tif", "A-2")):
         assert out[name].record.orders[0].fields["order_no"].value == number
-    assert 1.0 <= out["6_hang.tif"].seconds < 5.0
+    assert 2.0 <= out["6_hang.tif"].seconds < 20.0
 
 
 def test_one_worker_makes_one_reader_and_survives_too(fakes, scans):

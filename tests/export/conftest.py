@@ -96,6 +96,7 @@ def order() -> Order:
             },
         ),
         taxes=(Tax(read(Decimal(10)), read(Decimal(15000)), read(Decimal(1500), "", SUM)),),
+        echoes={"total": (read(Decimal(16500), "", SUM),)},
         flags=(Flag("total_twice", "合計が二か所で違います", "the total differs"),),
         pages=(1, 2),
     )

@@ -23,6 +23,7 @@ from ocr_pipeline.export.record import (
     flag_count,
     from_json,
     json_schema,
+    order_values,
     to_json,
 )
 from ocr_pipeline.orders.model import (
@@ -73,11 +74,12 @@ FIELD = st.builds(
 FIELDS = st.dictionaries(TEXT | st.sampled_from(["value", "type", "candidates"]), FIELD, max_size=2)
 ORDER = st.builds(
     Order,
-    FIELDS,
-    some(FIELDS),
-    some(st.builds(Tax, FIELD, FIELD, FIELD)),
-    some(FLAG),
-    some(st.integers(1, 9)),
+    fields=FIELDS,
+    rows=some(FIELDS),
+    taxes=some(st.builds(Tax, FIELD, FIELD, FIELD)),
+    echoes=st.dictionaries(TEXT, some(FIELD), max_size=2),
+    flags=some(FLAG),
+    pages=some(st.integers(1, 9)),
 )
 PAGE = st.builds(
     PageRecord,
@@ -122,8 +124,7 @@ def types(record):
     return [
         [type(v.value), *(type(c.value) for c in v.candidates)]
         for order in record.orders
-        for group in (order.fields, *order.rows)
-        for v in group.values()
+        for v in order_values(order)
     ]
 
 
@@ -255,6 +256,6 @@ def test_a_page_record_keeps_what_the_page_knew():
 
 
 def test_flags_are_counted_by_what_must_be_looked_at(record):
-    # one page, one whole order, two fields and one tax
-    assert flag_count(record) == 5
+    # one page, one whole order, two fields, one echo and one tax
+    assert flag_count(record) == 6
     assert flag_count(Record("a.tif", DocumentStatus.BLANK)) == 0

@@ -22,7 +22,7 @@ def test_an_order_is_one_row_of_typed_cells(record, form):
         "order": 1,
         "pages": "1,2",
         "status": DocumentStatus.OK,
-        "review": 4,
+        "review": 5,
         "order_no": "0012-A",
         "order_date": date(2024, 3, 5),
         "buyer": "=HYPERLINK(1)",
@@ -51,11 +51,12 @@ def test_lines_carry_their_order_and_flags(record, form):
 def test_everything_to_check_is_one_row(record, form):
     rows = dicts(review_table([record], form))
     assert len(rows) == flag_count(record)
-    page, order, total, price, tax = rows
+    page, order, total, echo, price, tax = rows
     assert (page["label"], page["page"]) == ("ページ全体", 2)
     assert (order["label"], order["order_no"]) == ("注文全体", "0012-A")
     assert (total["field"], total["label"], total["row"]) == ("total", "合計", None)
     assert (total["raw"], total["value"], total["state"]) == ("¥?", None, "unreadable")
+    assert (echo["field"], echo["label"], echo["value"]) == ("total", "合計（別の箇所）", 16500)
     assert (price["field"], price["label"], price["row"]) == ("unit_price", "単価", 1)
     assert price["page"] == 2
     assert price["candidates"] == "12.50 (2) / 12.8 (1)"

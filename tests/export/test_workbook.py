@@ -36,7 +36,7 @@ def test_the_sheets_the_headers_and_what_helps_to_look(book):
     assert [c.value for c in book["明細"][1]] == [
         *("ファイル", "注文", "発注番号", "行", "品名", "数量", "単価", "税率")
     ]
-    assert book["要確認"].max_row == 1 + 5 + 5
+    assert book["要確認"].max_row == 1 + 6 + 5
 
 
 def test_cells_have_the_types_that_excel_means(book):

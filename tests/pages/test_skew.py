@@ -14,7 +14,7 @@ def skew_of(image, **options):
     return find_skew(marks.mask(~marks.specks), **options)
 
 
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=8)
 @given(
     degrees=st.floats(-5.0, 5.0),
     seed=st.integers(0, 1000),

@@ -46,6 +46,7 @@ def test_all_four_directions(drawing, quarters, landscape):
     assert np.array_equal(page.image, order)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10)
 @given(
     degrees=st.floats(-4.8, 4.8),
@@ -55,7 +56,7 @@ def test_all_four_directions(drawing, quarters, landscape):
     inverted=st.booleans(),
 )
 def test_the_matrix_leads_back_to_the_stored_ink(
-    drawing, degrees, quarters, seed, standard, inverted
+    drawing, *, degrees, quarters, seed, standard, inverted
 ):
     """A dot drawn on the stored page is where the matrix says, whatever was done to the page."""
     order = drawing.turned(drawing.order(seed), degrees)
