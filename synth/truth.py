@@ -47,7 +47,7 @@ class Print:
     overlaps: dict[str, float]
 
 
-def stored_quad(geometry: Geometry, box: Box, pad: float = 0.5) -> Quad:
+def stored_quad(geometry: Geometry, box: Box, pad: float = 0.15) -> Quad:
     """The quad in stored pixels of a box on the sheet, `pad` pixels wider on every side.
 
     Edges that a slipping feed has bent are moved out until nothing sticks out of the quad.

@@ -61,7 +61,8 @@ def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
     Returns:
         One `Char` per glyph and per space found; quads in the coordinates of `quad`.
     """
-    glyphs = [g for g in glyphs if g.text.strip() or g.text == " "]
+    # An upright stroke alone is a ruling line or a streak: no order is written with one.
+    glyphs = [g for g in glyphs if (g.text.strip() or g.text == " ") and g.text not in "|｜¦"]
     while glyphs and glyphs[0].text == " ":
         glyphs = glyphs[1:]
     while glyphs and glyphs[-1].text == " ":

@@ -15,18 +15,22 @@ THROUGH = 0.9
 """A vertical rule that covers this share of a box's height, and goes on beyond it, cuts it."""
 NARROWEST = 0.35
 """Nothing narrower than this share of the line height is cut off: it would be no character."""
+MEETS = 0.06
+"""Inches by which a cell border may miss the horizontal rule it ends at."""
 UNREAD = 0.75
 """Ink of which this share lies outside all boxes has not been read."""
 
 
-def cut_at_rules(quads: Sequence[Quad], rules: Rules) -> list[Quad]:
-    """Cut boxes that the detector drew across vertical ruling lines.
+def cut_at_rules(quads: Sequence[Quad], rules: Rules, dpi: float) -> list[Quad]:
+    """Cut boxes that the detector drew across the borders of table cells.
 
     Args:
         quads: upright pixels.
         rules: the ruling lines of the same image.
+        dpi: resolution of the square pixels.
     """
-    return [part for quad in quads for part in _cut(quad, rules.vertical)]
+    borders = rules.borders(MEETS * dpi)
+    return [part for quad in quads for part in _cut(quad, borders)]
 
 
 def _cut(quad: Quad, verticals: Sequence[Rule]) -> list[Quad]:

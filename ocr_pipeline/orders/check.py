@@ -44,6 +44,112 @@ LEAST_CONFIDENCE: Mapping[Kind, float] = {
 }
 """Below these a field is shown to a person. Measured with `ocr-pipeline score --trust`."""
 
+UNITS = frozenset(
+    [
+        "個",
+        "本",
+        "枚",
+        "台",
+        "式",
+        "箱",
+        "袋",
+        "缶",
+        "組",
+        "巻",
+        "束",
+        "足",
+        "着",
+        "冊",
+        "部",
+        "基",
+        "丁",
+        "対",
+        "脚",
+        "面",
+        "件",
+        "人",
+        "回",
+        "日",
+        "月",
+        "セット",
+        "ケース",
+        "ロール",
+        "パック",
+        "ダース",
+        "カートン",
+        "ペア",
+        "シート",
+        "ボトル",
+        "瓶",
+        "樽",
+        "杯",
+        "玉",
+        "株",
+        "坪",
+        "畳",
+        "m",
+        "cm",
+        "mm",
+        "km",
+        "m2",
+        "m3",
+        "㎡",
+        "kg",
+        "g",
+        "mg",
+        "t",
+        "L",
+        "l",
+        "ml",
+        "mL",
+        "kL",
+        "リットル",
+        "メートル",
+        "キロ",
+        "グラム",
+        "トン",
+        "pcs",
+        "PCS",
+        "pc",
+        "EA",
+        "ea",
+        "set",
+        "SET",
+        "box",
+        "BOX",
+        "ヶ",
+        "ケ",
+        "コ",
+        "双",
+        "双",
+        "連",
+        "条",
+        "切",
+        "山",
+        "反",
+        "尺",
+        "包",
+        "具",
+        "通",
+        "筒",
+        "管",
+        "把",
+        "升",
+        "才",
+        "h",
+        "時間",
+        "人工",
+        "工",
+        "名",
+        "室",
+        "棟",
+        "梱",
+        "梱包",
+        "P",
+    ]
+)
+"""Units of Japanese trade, as `text.normal` writes them."""
+
 PASSED = 0.1
 """A passed check leaves this share of the doubt in a field."""
 
@@ -81,8 +187,11 @@ def check(order: Order, schema: Schema) -> Order:
             elif finding.flag is not None:
                 for place in finding.places:
                     flags.setdefault(place, []).append(finding.flag)
+    usual = _usually_filled(order)
     for place, value in sheet.places():
         spec = sheet.spec(place)
+        if place[1] is not None and value.state is FieldState.BLANK and place[0] in usual:
+            flags.setdefault(place, []).append(_GAP)
         flags.setdefault(place, []).extend(_own_flags(spec, value, place in confirmed, sheet))
     return sheet.marked(confirmed, flags)
 
@@ -143,6 +252,24 @@ _BLANK = Flag("required_blank", "必須項目が空欄です", "a required field
 _ABSENT = Flag("required_absent", "必須項目が見つかりません", "a required field was not found")
 
 
+_GAP = Flag(
+    "unusual_blank",
+    "ほかの行では記入されている欄が空欄です",
+    "this place is blank, and the other lines have something there",
+)
+
+
+def _usually_filled(order: Order) -> frozenset[str]:
+    """Columns that most lines fill in."""
+    names = order.rows[0].keys() if order.rows else ()
+    return frozenset(
+        n
+        for n in names
+        if 2 * sum(r[n].state in (FieldState.READ, FieldState.UNREADABLE) for r in order.rows)
+        > len(order.rows)
+    )
+
+
 def _own_flags(
     spec: FieldSpec, value: FieldValue, confirmed: bool, sheet: _Sheet
 ) -> Iterable[Flag]:
@@ -178,6 +305,12 @@ def _own_flags(
                     f"電話番号の桁数が合いません ({digits}桁)",
                     f"not the shape of a telephone number ({digits} digits)",
                 )
+        if spec.kind is Kind.UNIT and value.value not in UNITS:
+            yield Flag(
+                "unknown_unit",
+                f"知られている単位ではありません: {value.value}",
+                f"not a known unit: {value.value}",
+            )
         if spec.kind is Kind.CODE and not any(c.isdigit() for c in value.value):
             yield Flag("code_shape", "番号に数字がありません", "a code without any digit")
 

@@ -23,7 +23,7 @@ from ocr_pipeline.orders.model import (
 )
 from ocr_pipeline.orders.parties import addressee, sender
 from ocr_pipeline.orders.schema import FieldSpec, Schema
-from ocr_pipeline.orders.text import label
+from ocr_pipeline.orders.text import label, plain
 from ocr_pipeline.orders.transmission import split_transmission
 from ocr_pipeline.orders.typed import typed
 from ocr_pipeline.orders.values import parse
@@ -119,12 +119,14 @@ def _draft(page: Transcript, schema: Schema) -> _Draft:
         draft.items.taxes += read.taxes
         for name, cells in read.sums.items():
             draft.items.sums.setdefault(name, []).extend(cells)
-    used = _read_labels(pieces, schema, draft)
-    free = [p for p in pieces if not any(p is u for u in used)]
+    free = _read_labels(pieces, schema, draft)
+    labels = {plain(a) for s in schema.fields for a in (s.label, *s.aliases)}
     for spec in schema.fields:
         if spec.role and spec.name not in draft.cells:
             addressed = addressee(free)
-            found = addressed if spec.role == "addressee" else sender(pieces, addressed)
+            found = (
+                addressed if spec.role == "addressee" else sender(free, pieces, addressed, labels)
+            )
             if found is not None:
                 draft.cells[spec.name] = [found]
     _prefer_near_sender(draft, schema)
@@ -142,8 +144,9 @@ def _titled(pieces: Sequence[Cell], schema: Schema) -> bool:
 
 
 def _read_labels(pieces: Sequence[Cell], schema: Schema, draft: _Draft) -> list[Cell]:
-    """Collect every labelled value; returns the pieces that were labels or values."""
+    """Collect every labelled value; returns the text that was neither label nor value."""
     used: list[Cell] = []
+    before: dict[int, Cell] = {}
     hits = {id(p): find_labels(p, schema.fields) for p in pieces}
     for piece in pieces:
         found = hits[id(piece)]
@@ -160,6 +163,8 @@ def _read_labels(pieces: Sequence[Cell], schema: Schema, draft: _Draft) -> list[
             if not _plausible(spec, value, hit):
                 continue
             used += [piece, *taken]
+            if i == 0 and hit.start > 0:
+                before[id(piece)] = piece.slice(0, hit.start)
             cells = draft.cells.setdefault(spec.name, [])
             # A label that was read well goes before one that was only guessed.
             cells.insert(0, value) if hit.likeness == 100.0 and _weak(cells, spec) else (
@@ -167,7 +172,9 @@ def _read_labels(pieces: Sequence[Cell], schema: Schema, draft: _Draft) -> list[
             )
             if hit.likeness < 100.0 and len(cells) == 1:
                 draft.guessed.add(spec.name)
-    return used
+    gone = {id(u) for u in used}
+    rest = [before.get(id(p), p) for p in pieces if id(p) not in gone or id(p) in before]
+    return [p for p in rest if not p.blank]
 
 
 def _weak(cells: Sequence[Cell], spec: FieldSpec) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise, product
 
 from rapidfuzz import fuzz
 
@@ -13,14 +14,21 @@ from ocr_pipeline.orders.kinds import Kind
 from ocr_pipeline.orders.labels import aliases
 from ocr_pipeline.orders.model import FieldState, FieldValue, Row
 from ocr_pipeline.orders.schema import FieldSpec, Schema
-from ocr_pipeline.orders.text import is_hiragana, is_kanji, is_katakana, label
+from ocr_pipeline.orders.text import label
 from ocr_pipeline.orders.typed import typed
 from ocr_pipeline.tables.transcript import Cell, Table
 
 FEWEST_COLUMNS = 2
 """A table with fewer known columns is no item table."""
-MISREAD_SUM = 66.0
-"""rapidfuzz ratio from which a word beside a sum is taken for its label."""
+MISREAD_SUM = 40.0
+"""rapidfuzz ratio from which the label of a closing sum counts."""
+UNREAD_SUM = 20.0
+"""What a closing sum weighs whose label cannot be read."""
+MOST_SUMS = 6
+"""More closing rows than this are none."""
+_SUM_ORDER = ("subtotal", "tax", "total")
+_JOINT = re.compile(r"(?<=\S)\s+|(?<=[ぁ-ヺー一-鿿])[.:・,]?(?=[0-9A-Za-zφΦ])")
+_NUMBER_AND_UNIT = re.compile(r"\s*([\d,.]+)\s*(\D+)$")
 _RATE = re.compile(r"(\d{1,2})\s*[%％]")
 
 
@@ -50,63 +58,84 @@ def read_items(table: Table, schema: Schema) -> Items:
     closing = {label(c) for c in schema.closing}
     items = Items()
     page = next((c.page for c in table.header), 1)
+    closings: list[tuple[Cell, Cell]] = []
     for row in table.rows:
         filled = [c for c in row if not c.blank]
         if not filled or any(label(c.text) in closing for c in filled):
             continue
-        if _read_sum(row, columns, schema, items):
+        # A closing sum stands behind the items; before the last of them it is a page's subtotal.
+        pair = _closing(row, columns) if items.rows else None
+        if pair is not None and len(closings) < MOST_SUMS:
+            closings.append(pair)
             continue
         values = _row(row, columns, schema, page)
         if values is not None:
             items.rows.append(values)
+    for (text, amount), spec in zip(closings, _name_sums(closings, schema), strict=True):
+        if spec is None:
+            continue
+        rate = _RATE.search(text.text)
+        if spec.total == "tax" and rate is not None:
+            items.taxes.append((text.slice(rate.start(), rate.end()), amount))
+        items.sums.setdefault(spec.name, []).append(amount)
     return items
 
 
-def _read_sum(row: Sequence[Cell], columns: dict[str, int], schema: Schema, items: Items) -> bool:
-    """Take a row that carries a closing sum; false when it is an ordinary row."""
-    named = [(i, c) for i, c in enumerate(row) if not c.blank]
-    if len(named) > 3:
-        return False
-    for i, cell in named:
-        if i == columns.get("quantity") and _figure(cell):
-            return False
-        spec, likeness = _sum_label(cell, schema)
-        if spec is None:
-            continue
-        amounts = [c for j, c in named if j > i and _figure(c)]
-        if not amounts and likeness == 100.0:
-            amounts = [_after_label(cell)] if _figure(_after_label(cell)) else []
-        if not amounts:
-            continue
-        amount = amounts[-1]
-        rate = _RATE.search(cell.text)
-        if spec.total == "tax" and rate is not None:
-            items.taxes.append((cell.slice(rate.start(), rate.end()), amount))
-        items.sums.setdefault(spec.name, []).append(amount)
-        return True
-    return False
+def _closing(row: Sequence[Cell], columns: dict[str, int]) -> tuple[Cell, Cell] | None:
+    """The label and the amount of a row that can only be a closing sum; None for other rows.
+
+    Such a row has one amount and at most one text: nothing is ordered in it.
+    """
+    filled = [(i, c) for i, c in enumerate(row) if not c.blank]
+    figures = [(i, c) for i, c in filled if _figure(c)]
+    texts = [(i, c) for i, c in filled if not _figure(c)]
+    if len(figures) > 1 or len(texts) > 1:
+        return None
+    if not figures:
+        amount = _after_label(texts[0][1]) if texts else Cell()
+        return (texts[0][1], amount) if _figure(amount) else None
+    at, amount = figures[0]
+    if at in (columns.get("quantity"), columns.get("no")):
+        return None
+    return (texts[0][1] if texts else Cell(page=amount.page)), amount
 
 
 def _after_label(cell: Cell) -> Cell:
     """The last run of figures in a cell that holds a label and its sum."""
-    found = list(re.finditer(r"[¥￥▲△\-−]?[\d０-９][\d０-９,，.]*", _RATE.sub("", cell.text)))
+    text = _RATE.sub(lambda m: " " * len(m.group(0)), cell.text)
+    found = list(re.finditer(r"[¥￥▲△\-−]?[\d０-９][\d０-９,，.]*", text))
     return cell.slice(found[-1].start(), found[-1].end()) if found else Cell(page=cell.page)
 
 
-def _sum_label(cell: Cell, schema: Schema) -> tuple[FieldSpec | None, float]:
-    """The closing sum a cell names, if any, and how well the name was read."""
-    text = label(_RATE.sub("", cell.text))
-    if not text or len(text) > 12 or _figure(cell):
-        return None, 0.0
-    best: tuple[float, FieldSpec | None] = (0.0, None)
-    for spec in schema.fields:
-        if spec.total is None:
+def _name_sums(closing: Sequence[tuple[Cell, Cell]], schema: Schema) -> list[FieldSpec | None]:
+    """Which sum each closing row is.
+
+    Forms print subtotal, tax and total in this order. Of all assignments that keep it, the one
+    whose labels look most alike is taken; a label that cannot be read weighs little.
+    """
+    sums = sorted(
+        (s for s in schema.fields if s.total), key=lambda s: _SUM_ORDER.index(s.total or "")
+    )
+    if not sums or not closing:
+        return [None] * len(closing)
+    likeness = [[_sum_likeness(text, spec) for spec in sums] for text, _ in closing]
+    best: tuple[float, tuple[int | None, ...]] = (-1.0, ())
+    for choice in product([None, *range(len(sums))], repeat=len(closing)):
+        named = [c for c in choice if c is not None]
+        if any(a > b for a, b in pairwise(named)):
             continue
-        likeness = max(fuzz.ratio(text, a) for a in aliases(spec))
-        if likeness > best[0]:
-            best = (likeness, spec)
-    likeness, found = best
-    return (found, likeness) if likeness >= MISREAD_SUM else (None, 0.0)
+        score = sum(likeness[i][c] for i, c in enumerate(choice) if c is not None)
+        # The same sum twice (two rates of tax) is possible, but it takes a label that says so.
+        score -= sum(40.0 for a, b in pairwise(named) if a == b)
+        if score > best[0]:
+            best = (score, choice)
+    return [None if c is None else sums[c] for c in best[1]]
+
+
+def _sum_likeness(cell: Cell, spec: FieldSpec) -> float:
+    text = label(_RATE.sub("", cell.text))
+    likeness = max((fuzz.ratio(text, a) for a in aliases(spec)), default=0.0)
+    return likeness if likeness >= MISREAD_SUM else UNREAD_SUM
 
 
 def _figure(cell: Cell) -> bool:
@@ -122,6 +151,7 @@ def _row(row: Sequence[Cell], columns: dict[str, int], schema: Schema, page: int
     for spec in schema.rows:
         if spec.joined and spec.name not in cells and spec.joined in cells:
             cells[spec.joined], cells[spec.name] = split_joined(cells[spec.joined])
+    _part_units(cells, schema)
     values: dict[str, FieldValue] = {}
     units: list[Cell] = []
     for spec in schema.rows:
@@ -143,31 +173,27 @@ def _row(row: Sequence[Cell], columns: dict[str, int], schema: Schema, page: int
     return values
 
 
+def _part_units(cells: dict[str, Cell], schema: Schema) -> None:
+    """Give a number that slipped into the column of its unit (`11枚`) back to its own."""
+    numbers = [s.name for s in schema.rows if s.kind is Kind.NUMBER and s.name in cells]
+    units = [s.name for s in schema.rows if s.kind is Kind.UNIT and s.name in cells]
+    for number, unit in zip(numbers, units, strict=False):
+        found = _NUMBER_AND_UNIT.match(cells[unit].text)
+        if cells[number].blank and found:
+            whole = cells[unit]
+            cells[number] = whole.slice(*found.span(1))
+            cells[unit] = whole.slice(*found.span(2))
+
+
 def split_joined(cell: Cell) -> tuple[Cell, Cell]:
     """Cut a cell that holds an item and its specification.
 
-    The item comes first, in Japanese; the specification starts at a line break, else at the first
-    space, else where Japanese turns into Latin letters or figures.
+    The item comes first, in Japanese; the specification starts at the first space or line break,
+    or where Japanese turns into Latin letters or figures. A speck in the gap may have been read as
+    a full stop.
     """
     text = cell.text
-    at = text.find("\n")
-    if at < 0:
-        at = next((i for i, c in enumerate(text) if c in " 　" and text[:i].strip()), -1)
-    if at < 0:
-        at = next(
-            (
-                i
-                for i in range(1, len(text))
-                if _japanese(text[i - 1])
-                and (text[i].isdigit() or text[i].isascii())
-                and text[i].isalnum()
-            ),
-            -1,
-        )
-    if at < 0:
+    found = _JOINT.search(text)
+    if found is None:
         return cell, Cell(page=cell.page)
-    return cell.slice(0, at), cell.slice(at, len(text))
-
-
-def _japanese(char: str) -> bool:
-    return is_kanji(char) or is_katakana(char) or is_hiragana(char)
+    return cell.slice(0, found.start()), cell.slice(found.end(), len(text))

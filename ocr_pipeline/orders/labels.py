@@ -10,12 +10,17 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from ocr_pipeline.geometry import box_along
+from ocr_pipeline.orders.kinds import Kind
+from ocr_pipeline.orders.model import FieldState
 from ocr_pipeline.orders.schema import FieldSpec
 from ocr_pipeline.orders.text import folded, normal
+from ocr_pipeline.orders.values import parse
 from ocr_pipeline.tables.transcript import Cell
 
-MISREAD = 60.0
+MISREAD = 50.0
 """rapidfuzz ratio from which a label with a colon behind it is a misread known one."""
+SHAPED = frozenset({Kind.DATE, Kind.CODE, Kind.MONEY, Kind.PHONE})
+"""Kinds whose values can be told by their shape."""
 _COLONS = ":：;；"
 _DROPPED = set(" \t\n:;.,、。・()[]【】<>《》*_")
 
@@ -43,24 +48,26 @@ def find_labels(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
     """All labels in a piece of text, left to right.
 
     A label counts when it stands at the start, or after white space or a colon's value, and when
-    what follows could be a value: a colon, white space, a figure, or nothing. The longest wins.
+    what follows could be a value: a colon, white space, a figure, or nothing; elsewhere only with a
+    colon and figures behind it (two lines printed into one another). The longest wins.
     """
     folded, places = _fold_with_places(cell.text)
     hits: list[Hit] = []
     position = 0
     while position < len(folded):
         best: Hit | None = None
-        if _may_start(cell.text, places[position]):
-            for field in fields:
-                for alias in aliases(field):
-                    end = position + len(alias)
-                    if not folded.startswith(alias, position):
-                        continue
-                    stop = places[end] if end < len(folded) else len(cell.text)
-                    if not _may_end(cell.text, places[end - 1] + 1):
-                        continue
-                    if best is None or len(alias) > _folded_length(best):
-                        best = Hit(field.name, cell, places[position], stop)
+        length = 0
+        starts = _may_start(cell.text, places[position])
+        for field in fields:
+            for alias in aliases(field):
+                end = position + len(alias)
+                if len(alias) <= length or not folded.startswith(alias, position):
+                    continue
+                after = places[end - 1] + 1
+                if not (_may_end(cell.text, after) if starts else _runs_on(cell.text, after)):
+                    continue
+                stop = places[end] if end < len(folded) else len(cell.text)
+                best, length = Hit(field.name, cell, places[position], stop), len(alias)
         if best is None:
             position += 1
             continue
@@ -69,21 +76,26 @@ def find_labels(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
     return hits or _misread(cell, fields)
 
 
-def _folded_length(hit: Hit) -> int:
-    return len(_fold_with_places(hit.cell.text[hit.start : hit.end])[0])
-
-
 def _misread(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
-    """The text before a colon, when it is near enough to a known label."""
+    """The text before a colon, when it is near to a known label and its value fits that field.
+
+    Only fields whose values have a shape of their own are taken: a date behind 発注1 is the 発注日.
+    """
     colon = next((i for i, c in enumerate(cell.text) if c in _COLONS), None)
     if colon is None or colon > 14:
         return []
     label = _fold_with_places(cell.text[:colon])[0]
-    if len(label) < 2:
-        return []
-    scored = [(fuzz.ratio(label, a), f.name) for f in fields for a in aliases(f)]
-    likeness, name = max(scored, default=(0.0, ""))
-    return [Hit(name, cell, 0, colon + 1, likeness)] if likeness >= MISREAD else []
+    value = cell.text[colon + 1 :]
+    best: Hit | None = None
+    for field in fields:
+        if field.kind not in SHAPED or parse(field.kind, value).state is not FieldState.READ:
+            continue
+        if field.kind is Kind.CODE and parse(Kind.DATE, value).state is FieldState.READ:
+            continue
+        likeness = max(fuzz.ratio(label, a) for a in aliases(field))
+        if likeness >= MISREAD and (best is None or likeness > best.likeness):
+            best = Hit(field.name, cell, 0, colon + 1, likeness)
+    return [best] if best else []
 
 
 def _fold_with_places(text: str) -> tuple[str, list[int]]:
@@ -115,6 +127,11 @@ def _may_end(text: str, index: int) -> bool:
         return True
     c = text[index]
     return c in " \n　:：;；.．)）]】(（¥￥" or not (c.isalpha() or unicodedata.category(c) == "Lm")
+
+
+def _runs_on(text: str, index: int) -> bool:
+    """A label in the middle of a text, printed into something else, has its colon to tell it."""
+    return text[index : index + 1] in tuple(_COLONS) and any(c.isdigit() for c in text[index:])
 
 
 def value_beside(hit: Hit, next_start: int | None) -> Cell:

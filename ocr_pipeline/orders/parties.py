@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from ocr_pipeline.geometry import box_along
-from ocr_pipeline.orders.text import normal
+from ocr_pipeline.orders.text import normal, plain
 from ocr_pipeline.tables.transcript import Cell
 
 COMPANY = re.compile(
@@ -17,6 +17,7 @@ _HONORIFIC = re.compile(r"(御\s*中|様|殿)\s*$")
 _ONLY_HONORIFIC = re.compile(r"^\s*(御\s*中|様|殿)\s*$")
 _ADDRESS = re.compile(r"〒|[都道府県].{1,8}[市区町村郡]|\d+\s*[-−丁]\s*\d+\s*[-−番]\s*\d+")
 _PHONE = re.compile(r"電\s*話|ＴＥＬ|T\s*E\s*L|℡|F\s*A\s*X|ＦＡＸ|ファックス", re.I)
+_CLOSED = re.compile(r"^.+?(?:株式|有限|合同|合資|合名)会社(?=.)")
 _TRAILING_DATE = re.compile(r"\s+\S*\d{2,4}\s*[年/.\-]\s*\d{1,2}.*$")
 
 
@@ -33,16 +34,23 @@ def addressee(lines: Sequence[Cell]) -> Cell | None:
     return None
 
 
-def sender(lines: Sequence[Cell], addressed: Cell | None) -> Cell | None:
+def sender(
+    free: Sequence[Cell],
+    lines: Sequence[Cell],
+    addressed: Cell | None,
+    labels: Container[str] = (),
+) -> Cell | None:
     """The company that signs: a company name with an address or a telephone below it.
 
     Args:
-        lines: pieces of text in reading order, without labelled values.
+        free: pieces of text that are no label and no labelled value, in reading order.
+        lines: all pieces of text, in reading order.
         addressed: the addressee, which is never the sender.
+        labels: known labels, none of which is a name.
     """
     named = [
         c
-        for c in lines
+        for c in free
         if COMPANY.search(normal(c.text))
         and not _HONORIFIC.search(c.text)
         and not (addressed is not None and addressed.text and addressed.text in c.text)
@@ -50,14 +58,14 @@ def sender(lines: Sequence[Cell], addressed: Cell | None) -> Cell | None:
     ]
     if named:
         best = max(named, key=lambda c: _signature(c, lines))
-        return _without_date(best)
+        return _alone(best, labels)
     # No word that says "company": the line above the address, else above the telephone.
     for pattern in (_ADDRESS, _PHONE):
         for cell in lines:
             if pattern.search(cell.text):
-                above = _above(cell, lines)
+                above = _above(cell, free)
                 if above is not None and above is not addressed:
-                    return _without_date(above)
+                    return _alone(above, labels)
     return None
 
 
@@ -86,8 +94,7 @@ def _below(cell: Cell, lines: Sequence[Cell]) -> list[Cell]:
 
 def _above(cell: Cell, lines: Sequence[Cell]) -> Cell | None:
     if cell.quad is None:
-        at = next(i for i, c in enumerate(lines) if c is cell)
-        return lines[at - 1] if at else None
+        return None
     left, top, right, bottom = box_along(cell.quad, cell.quad)
     near: list[tuple[float, Cell]] = []
     for c in lines:
@@ -100,7 +107,12 @@ def _above(cell: Cell, lines: Sequence[Cell]) -> Cell | None:
     return min(near, key=lambda n: n[0])[1] if near else None
 
 
-def _without_date(cell: Cell) -> Cell:
-    """A name without a date that the detector read together with it."""
+def _alone(cell: Cell, labels: Container[str]) -> Cell:
+    """A name without what the detector read together with it: a date, a label printed into it."""
     found = _TRAILING_DATE.search(cell.text)
-    return cell.slice(0, found.start()) if found and found.start() > 0 else cell
+    if found and found.start() > 0:
+        cell = cell.slice(0, found.start())
+    closed = _CLOSED.match(cell.text)
+    if closed and plain(cell.text[closed.end() :]) in labels:
+        cell = cell.slice(0, closed.end())
+    return cell

@@ -77,6 +77,24 @@ class Rules:
     horizontal: tuple[Rule, ...] = ()
     vertical: tuple[Rule, ...] = ()
 
+    def borders(self, slack: float) -> tuple[Rule, ...]:
+        """The vertical rules that begin and end at a horizontal one, left to right.
+
+        A streak from dirty glass and the strokes of a character do not.
+
+        Args:
+            slack: pixels that a border may fall short of, or stand out over, its horizontal rule.
+        """
+
+        def meets(vertical: Rule, y: float) -> bool:
+            x = vertical.across(y)
+            return any(
+                h.start - slack <= x <= h.end + slack and abs(h.across(x) - y) <= slack
+                for h in self.horizontal
+            )
+
+        return tuple(v for v in self.vertical if meets(v, v.start) and meets(v, v.end))
+
 
 def find_rules(image: Gray, dpi: float) -> Rules:
     """Find the ruling lines of an upright page.

@@ -15,6 +15,8 @@ WORD_GAP = 0.9
 """A space wider than this share of the text height cuts a word in two."""
 PIECE_GAP = 1.3
 """Words of one line closer than this (in text heights) are one piece of text."""
+TITLE_GAP = 2.5
+"""Single characters may stand further apart: 発　注　書."""
 SPACE = 0.25
 """Tokens closer than this share of the text height are parts of one word the detector cut."""
 SAME_LINE = 0.5
@@ -146,7 +148,9 @@ def pieces_of(line: Sequence[Token]) -> list[list[Token]]:
         if pieces:
             last = pieces[-1][-1]
             height = max(last.height, token.height)
-            if token.box[0] - last.box[2] <= PIECE_GAP * height:
+            spaced_out = len(last.text) == len(token.text) == 1
+            reach = (TITLE_GAP if spaced_out else PIECE_GAP) * height
+            if token.box[0] - last.box[2] <= reach:
                 pieces[-1].append(token)
                 continue
         pieces.append([token])

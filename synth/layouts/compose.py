@@ -33,7 +33,8 @@ def _continued(form: Form) -> float:
     page.text(form.left, _TOP + 4, f"{form.label('title')}（続き）", s * 1.3)
     page.text(form.layout.width / 2, _TOP + 4, form.labelled("order_no"), s)
     page.text(form.right, _TOP + 4, f"{form.number}/{form.pages}頁", s, align="right")
-    page.text(form.left, _TOP + 4 + s * 2.2, [form.value("supplier"), (" 御中", None)], s)
+    pieces = [form.value("supplier"), (f" {form.wording.honorific}", None)]
+    page.text(form.left, _TOP + 4 + s * 2.2, pieces, s)
     return _TOP + 4 + s * 4
 
 

@@ -356,6 +356,8 @@ REPLIES = st.lists(st.sampled_from(PIECES), max_size=30).map("".join) | st.text(
 @given(REPLIES)
 @example("<table>|---|---|<tr>:------｜<br>x")
 @example("｜a｜")
+@example("\\~~~")
+@example("\\```")
 @example("| a |\n|---|\n| \\:-- |")
 def test_render_gives_the_same_back(text: str) -> None:
     read = parse(text)
@@ -377,7 +379,7 @@ def test_a_gfm_reader_sees_what_was_rendered(text: str) -> None:
 @settings(deadline=None, max_examples=400)
 @given(REPLIES)
 def test_no_letter_is_lost(text: str) -> None:
-    text = re.sub(r"<[^<>]*>|&[^\s;]*;|<[a-z]", "", text)
+    text = re.sub(r"<[^<>]*>|&[^\s;]*;", "・", text)
     text = re.sub(r"([`~]{3,})[ \t]*[A-Za-z]+", r"\1", text)
     read = parse(text)
     assume("repeated_header" not in codes(read))
@@ -405,8 +407,8 @@ STRICT += ["| a | b |\n", "|---|---|\n", "|a|\n|-|\n", "a|b\n-|-\n", "| 1 | 2 |\
 @given(st.lists(st.sampled_from(STRICT), max_size=25).map("".join))
 def test_strict_means_that_a_gfm_parser_agrees(text: str) -> None:
     # Not compared: a backslash pair before a pipe (GFM escapes the pipe, we the backslash), list
-    # items, and a line of one pipe.
-    assume("\\\\" not in text and not re.search(r"^\s*(- .*|\|)\s*$", text, re.M))
+    # items, headings with pipes (the parsers differ), and a line of one pipe.
+    assume("\\\\" not in text and not re.search(r"^\s*(- .*|# .*\|.*|\|)\s*$", text, re.M))
     read = parse_strict(text)
     if read is not None:
         assert gfm_grids(text) == grids(read)
