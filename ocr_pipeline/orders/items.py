@@ -49,12 +49,12 @@ class Items:
 
 def is_item_table(table: Table, schema: Schema) -> bool:
     """Whether enough column titles of a table are those of an item table."""
-    return len(map_columns(table.header, schema.rows)) >= FEWEST_COLUMNS
+    return len(map_columns(table, schema.rows)) >= FEWEST_COLUMNS
 
 
 def read_items(table: Table, schema: Schema) -> Items:
     """Read the rows of an item table."""
-    columns = map_columns(table.header, schema.rows)
+    columns = map_columns(table, schema.rows)
     closing = {label(c) for c in schema.closing}
     items = Items()
     page = next((c.page for c in table.header), 1)

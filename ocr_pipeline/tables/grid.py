@@ -155,7 +155,8 @@ class Layout:
         wide = [r for r in horizontals if r.length > 0.8 * (right - left)]
         verticals = _separators(header, y, em, rules)
         if len(verticals) >= max(2, len(header) // 2):
-            borders = _borders(header, verticals, wide)
+            body = [t for t in tokens if t.center[1] > y]
+            borders = _borders(header, verticals, wide, body)
             columns = [Column(a.across(y), b.across(y)) for a, b in pairwise(borders)]
             return cls(header, columns, borders, horizontals, _ruled_bottom(borders, horizontals))
         inside = [t for t in tokens if t.center[1] > y]
@@ -268,23 +269,37 @@ def _numeric(text: str) -> bool:
 
 
 def _separators(header: list[Token], y: float, em: float, rules: Rules) -> list[Rule]:
-    """Vertical rules that are column borders: they cross the header and end with the table.
+    """Vertical rules that are column borders.
 
-    A streak from dirty glass crosses the header too, but goes on far beyond the table, or does not
-    start at its top.
+    A border begins and ends at a horizontal rule. Where the fax has broken those, a rule counts
+    that starts as high as the others, runs through no title, and parts two titles that no border
+    parts: a streak from dirty glass seldom does all three.
     """
-    crossing = [
-        r
-        for r in rules.vertical
-        if r.start < y + 0.5 * em
-        and r.end > y + 1.5 * em
-        and header[0].box[0] - 6 * em < r.across(y) < header[-1].box[2] + 6 * em
-    ]
-    if not crossing:
+
+    def crossing(verticals: Sequence[Rule]) -> list[Rule]:
+        return [
+            r
+            for r in verticals
+            if r.start < y + 0.5 * em
+            and r.end > y + 1.5 * em
+            and header[0].box[0] - 6 * em < r.across(y) < header[-1].box[2] + 6 * em
+        ]
+
+    borders = crossing(rules.borders(0.5 * em))
+    loose = [r for r in crossing(rules.vertical) if r not in borders]
+    starts = [r.start for r in (borders or loose)]
+    if not starts:
         return []
-    top = float(np.median([r.start for r in crossing]))
-    kept = [r for r in crossing if abs(r.start - top) < 1.5 * em and not _through_text(r, header)]
-    return sorted(kept, key=lambda r: r.across(y))
+    top = float(np.median(starts))
+    centers = [-np.inf, *(t.center[0] for t in header), np.inf]
+    for rule in loose:
+        x = rule.across(y)
+        left = max(c for c in centers if c < x)
+        right = min(c for c in centers if c >= x)
+        parted = any(left < b.across(y) < right for b in borders)
+        if abs(rule.start - top) < 1.5 * em and not _through_text(rule, header) and not parted:
+            borders.append(rule)
+    return sorted(borders, key=lambda r: r.across(y))
 
 
 def _through_text(rule: Rule, header: list[Token]) -> bool:
@@ -296,7 +311,9 @@ def _through_text(rule: Rule, header: list[Token]) -> bool:
     return False
 
 
-def _borders(header: list[Token], verticals: list[Rule], wide: list[Rule]) -> list[Rule]:
+def _borders(
+    header: list[Token], verticals: list[Rule], wide: list[Rule], body: Sequence[Token]
+) -> list[Rule]:
     """All borders, left to right: the rules that were found, and those that must have been there.
 
     A side without a frame is closed where the horizontal rules end, or at the outermost title;
@@ -319,8 +336,21 @@ def _borders(header: list[Token], verticals: list[Rule], wide: list[Rule]) -> li
         borders.append(implied(max(edge, header[-1].box[2])))
     for a, b in pairwise(header):
         if not any(a.center[0] < r.across(y) < b.center[0] for r in borders):
-            borders.append(implied((a.box[2] + b.box[0]) / 2))
+            within = [t for t in body if start < t.center[1] < end]
+            borders.append(implied(_clear_between(a, b, within)))
     return sorted(borders, key=lambda r: r.across(y))
+
+
+def _clear_between(left: Token, right: Token, body: Sequence[Token]) -> float:
+    """The x between two titles that cuts the fewest tokens of the body, in the widest such gap."""
+    xs = np.arange(left.center[0], right.center[0], 2.0)
+    cuts = np.array([sum(t.box[0] - 2 < x < t.box[2] + 2 for t in body) for x in xs])
+    if len(xs) == 0:
+        return (left.center[0] + right.center[0]) / 2
+    best = np.flatnonzero(cuts == cuts.min())
+    runs = np.split(best, np.flatnonzero(np.diff(best) > 1) + 1)
+    widest = max(runs, key=len)
+    return float(xs[widest[len(widest) // 2]])
 
 
 def _ruled_bottom(borders: list[Rule], horizontals: list[Rule]) -> float:
