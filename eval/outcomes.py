@@ -62,14 +62,15 @@ def score(record: Record, case: Case, schema: Schema) -> list[Outcome]:
     order = _best(record.orders, case, schema)
     seen = bool(order is None or order.flags)
     outcomes = [
-        _outcome(case, schema.field(name), None, true, order.fields[name] if order else ABSENT, seen)
+        _outcome(
+            case, schema.field(name), None, true, order.fields[name] if order else ABSENT, seen
+        )
         for name, true in case.fields.items()
     ]
     rows = match_rows(order.rows if order else (), case.rows, schema)
     # A line that is missing makes the sum fail: whoever looks at that sees the missing line.
-    sums = bool(order) and any(
-        f.code == "sum" for value in order.fields.values() for f in value.flags
-    )
+    values = order.fields.values() if order else ()
+    sums = any(f.code == "sum" for value in values for f in value.flags)
     specs = {s.name: s for s in schema.rows}
     for i, (true_row, row) in enumerate(zip(case.rows, rows, strict=True)):
         for name, true in true_row.items():
@@ -134,9 +135,7 @@ def match_rows(
     if not rows or not truth:
         return [None] * len(truth)
     specs = {s.name: s for s in schema.rows}
-    similarity = np.array(
-        [[_similar(specs, true, row) for row in rows] for true in truth]
-    )
+    similarity = np.array([[_similar(specs, true, row) for row in rows] for true in truth])
     matched: list[Row | None] = [None] * len(truth)
     for i, j in zip(*linear_sum_assignment(-similarity), strict=True):
         if similarity[i, j] > 0.15:
@@ -165,8 +164,9 @@ def score_all(
         if record is not None:
             outcomes += score(record, case, schema)
             continue
-        blank = [(schema.field(n), None, t) for n, t in case.fields.items()]
         specs = {s.name: s for s in schema.rows}
-        blank += [(specs[n], i, t) for i, r in enumerate(case.rows) for n, t in r.items()]
-        outcomes += [_outcome(case, s, i, t, ABSENT, False) for s, i, t in blank]
+        for name, true in case.fields.items():
+            outcomes.append(_outcome(case, schema.field(name), None, true, ABSENT, False))
+        for i, row in enumerate(case.rows):
+            outcomes += [_outcome(case, specs[n], i, t, ABSENT, False) for n, t in row.items()]
     return outcomes

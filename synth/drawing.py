@@ -176,8 +176,9 @@ class Drawing:
         for plane in (self.ink, self.glyphs) if value else (self.ink,):
             view = plane[y0:y1, x0:x1]
             np.maximum(view, part, out=view)
-        s = self.scale
-        return x0 / s, y0 / s, x1 / s, y1 / s
+        s, (left, top, right, bottom) = self.scale, drawn.tight
+        shrink = ink.shape[1] / drawn.ink.shape[1]
+        return (x + left * shrink) / s, (y + top) / s, (x + right * shrink) / s, (y + bottom) / s
 
     def fits(self, text: str, size: float, width: float) -> bool:
         """Whether a text can be condensed into a width."""

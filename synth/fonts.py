@@ -59,12 +59,14 @@ class Glyph:
         left: pixels from the pen position to the left of `ink`.
         top: pixels from the baseline to the top of `ink`, negative is above.
         advance: pixels to the next pen position.
+        tight: (left, top, right, bottom) within `ink` of what is more than a faint edge.
     """
 
     ink: NDArray[np.uint8]
     left: int
     top: int
     advance: float
+    tight: tuple[int, int, int, int] = (0, 0, 0, 0)
 
 
 @cache
@@ -93,7 +95,9 @@ def glyph(face: Face, pixels: int, char: str, bold: int = 0) -> Glyph:
     if box is None:
         return Glyph(np.empty((0, 0), np.uint8), 0, 0, advance)
     ink = np.asarray(image.crop(box))
-    return Glyph(ink, int(left) - 2 + box[0], int(top) - 2 + box[1], advance)
+    solid = image.crop(box).point(lambda v: 255 if v > 96 else 0).getbbox()
+    tight = solid or (0, 0, ink.shape[1], ink.shape[0])
+    return Glyph(ink, int(left) - 2 + box[0], int(top) - 2 + box[1], advance, tight)
 
 
 @cache

@@ -78,7 +78,8 @@ def follow_lines(sent: Gray, got: Gray) -> tuple[NDArray[np.int64], NDArray[np.b
     invented moves it down.
 
     Returns:
-        For each decoded line the index of the sent one, and whether it differs from it.
+        For each decoded line the index of the sent one, and whether it differs from it or a line
+        before it is missing.
     """
     before = [row.tobytes() for row in sent]
     after = [row.tobytes() for row in got]
@@ -93,6 +94,8 @@ def follow_lines(sent: Gray, got: Gray) -> tuple[NDArray[np.int64], NDArray[np.b
             at = i + shift
             bad[i] = not 0 <= at < height or row != before[at]
         source[i] = np.clip(at, 0, height - 1)
+    # A line that is gone leaves no line behind: its damage is where its neighbours now meet.
+    bad[1:] |= np.diff(source) > 1
     # Lines beyond the last sent one are the white fill of the decoder, not damage of any print.
     bad &= source < height - 1
     return source, bad

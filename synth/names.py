@@ -53,7 +53,8 @@ _ROWS = (
     *("ガギグゲゴ", "ザジズゼゾ", "ダデド", "バビブベボ", "パピプペポ", "ヤユヨ", "ワ"),
 )
 _CONTRACTED = tuple(a + b for a in "キシチニヒミリギジビピ" for b in "ャュョ")
-_ALL = "".join(_ROWS) + _VOWELS + "ンー"
+KATAKANA = "".join(_ROWS) + _VOWELS + "ンー"
+"""What names of the kind `random` are made of."""
 _LEGAL = ("株式会社", "株式会社", "株式会社", "有限会社", "合同会社")
 _SHORT = {"株式会社": ("㈱", "(株)"), "有限会社": ("㈲", "(有)"), "合同会社": ("(同)", "(同)")}
 
@@ -116,7 +117,7 @@ def _pronounceable(rng: np.random.Generator) -> str:
 
 def _random(rng: np.random.Generator) -> str:
     length = int(rng.integers(4, 8))
-    return "".join(pick(rng, list(_ALL)) for _ in range(length)).lstrip("ー") or "ヌ"
+    return "".join(pick(rng, KATAKANA) for _ in range(length)).lstrip("ー") or "ヌ"
 
 
 def _minimal_pair(rng: np.random.Generator) -> tuple[str, str]:

@@ -24,7 +24,8 @@ def _spread(image: Gray, gain_mm: float, blur_mm: float, scale: float) -> Gray:
     """
     if gain_mm == 0 and blur_mm == 0:
         return image
-    sigma = max(blur_mm, abs(gain_mm) / 1.5)
+    # Below 0.8 pixels a sampled kernel no longer moves an edge by fractions of a pixel.
+    sigma = max(blur_mm, abs(gain_mm) / 1.5, 0.8 / scale)
     soft = cv2.GaussianBlur(image, (0, 0), sigma * scale)
     # Grey level on the new edge: ink is 0, so ink that grows takes in lighter levels.
     cut = 255 * (1 - _normal(-gain_mm / sigma))

@@ -11,14 +11,16 @@ from ocr_pipeline.errors import UsageError
 from ocr_pipeline.pages.page import Gray
 from synth import fonts
 from synth.chain import Chain, Plate, plate_of, run
-from synth.content import Content, draw_content, plant_error
+from synth.content import Content, draw_content
 from synth.drawing import Drawing, Ref
 from synth.fonts import Face
 from synth.layouts import ANY, LAYOUTS, Layout, compose
-from synth.marks import Mark, Marks, plan_marks
+from synth.mark_plan import plan_marks
+from synth.marks import Mark, Marks
 from synth.names import NameKind
 from synth.scanner import Scan
 from synth.seeds import chance, pick, stream
+from synth.sender_errors import plant_error
 from synth.severity import draw_chain
 from synth.transcription import page_markdown
 from synth.truth import Truth, tell
@@ -44,8 +46,7 @@ class Sheet:
         marks: what was added by hand.
         chain: the steps every page went through.
         pages: the pages as stored.
-        clean: the same pages as drawn, square pixels at `scale` a millimetre.
-        scale: pixels a millimetre of `clean`.
+        drawings: the same pages before print, with what stands where.
         truth: values and where they stand.
         scored: the values that a preset scores; all when empty.
     """
@@ -59,13 +60,24 @@ class Sheet:
     marks: tuple[Mark, ...]
     chain: Chain
     pages: tuple[Plate, ...]
-    clean: tuple[Gray, ...]
-    scale: float
+    drawings: tuple[Drawing, ...]
     truth: Truth
     scored: tuple[tuple[Ref, str], ...] = ()
 
+    @property
+    def clean(self) -> tuple[Gray, ...]:
+        """The undamaged twins: dark on light, square pixels at `scale` a millimetre."""
+        return tuple(np.asarray(np.bitwise_not(d.ink)) for d in self.drawings)
 
-def _layout(name: str, seed: int) -> Layout:
+    @property
+    def scale(self) -> float:
+        """Pixels a millimetre of the drawings."""
+        return self.drawings[0].scale
+
+
+def _layout(name: str | Layout, seed: int) -> Layout:
+    if isinstance(name, Layout):
+        return name
     if name == "any":
         return LAYOUTS[pick(stream(seed, "layout"), ANY)]
     if name not in LAYOUTS:
@@ -139,7 +151,7 @@ def make_sheet(
     seed: int,
     *,
     severity: int = 2,
-    layout: str = "any",
+    layout: str | Layout = "any",
     chain: Chain | None = None,
     marks: bool = True,
     pool: str = "packaged",
@@ -152,7 +164,7 @@ def make_sheet(
     Args:
         seed: decides everything.
         severity: 0 (a clean grey scan) to 5.
-        layout: a name of `LAYOUTS`, or `any`.
+        layout: a layout, a name of `LAYOUTS`, or `any`.
         chain: goes instead of the one that severity would draw.
         marks: seals, stamps and pen.
         pool: `packaged` fonts (the same everywhere) or `any`.
@@ -191,12 +203,11 @@ def build(
     fine = any(isinstance(s, Scan) and max(s.dpi) > 205 for s in steps)
     scale = FINE_SCALE if fine else SCALE
     drawings = compose(content, wording, layout, face, scale)
-    planned = plan_marks(content, wording, drawings, stream(seed, "marks")) if marks else ()
+    planned = plan_marks(content, drawings, stream(seed, "marks")) if marks else ()
     steps = with_marks(steps, planned)
-    clean = tuple(np.bitwise_not(d.ink) for d in drawings)
     plates = tuple(
-        run(steps, plate_of(image, scale, number=i, pages=len(clean)), seed)
-        for i, image in enumerate(clean, start=1)
+        run(steps, plate_of(np.bitwise_not(d.ink), scale, number=i, pages=len(drawings)), seed)
+        for i, d in enumerate(drawings, start=1)
     )
     corrected = {m.ref: m.text for m in planned if m.ref is not None}
     truth = tell(
@@ -218,8 +229,7 @@ def build(
         planned,
         steps,
         plates,
-        clean,
-        scale,
+        drawings,
         truth,
     )
 
@@ -272,11 +282,6 @@ def rechained(sheet: Sheet, chain: Chain) -> Sheet:
         marks=bool(sheet.marks),
     )
     return replace(again, severity=sheet.severity, scored=sheet.scored)
-
-
-def redrawn(sheet: Sheet) -> tuple[Drawing, ...]:
-    """The drawings of a sheet once more, e.g. to measure its glyphs."""
-    return compose(sheet.content, sheet.wording, sheet.layout, sheet.face, sheet.scale)
 
 
 def scored(sheet: Sheet, items: tuple[tuple[Ref, str], ...]) -> Sheet:

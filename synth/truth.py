@@ -19,7 +19,7 @@ from synth.drawing import Drawing, Ref, Run
 from synth.marks import Mark
 from synth.warp import Geometry
 
-INK_GREY = 216
+INK_GREY = 228
 """On a grey scan everything visibly darker than paper is ink that is left; on a fax, black is."""
 _KINDS = ("seal", "stamp", "pen", "streak", "lost_lines")
 
@@ -47,7 +47,7 @@ class Print:
     overlaps: dict[str, float]
 
 
-def stored_quad(geometry: Geometry, box: Box, pad: float = 0.15) -> Quad:
+def stored_quad(geometry: Geometry, box: Box, pad: float = 0.1) -> Quad:
     """The quad in stored pixels of a box on the sheet, `pad` pixels wider on every side.
 
     Edges that a slipping feed has bent are moved out until nothing sticks out of the quad.
@@ -96,7 +96,10 @@ def measure(drawing: Drawing, plate: Plate) -> list[tuple[Run, Print]]:
     at = np.flatnonzero(labels)
     of = labels.ravel()[at]
     glyphs = glyph_mask(drawing, plate)
-    dark = (plate.image < (128 if plate.bilevel else INK_GREY)).ravel()[at]
+    black = plate.image < (128 if plate.bilevel else INK_GREY)
+    dark = black.ravel()[at]
+    # A grey pixel at the edge of a stroke shares its ink with its neighbours: none is lost.
+    kept = dark if plate.bilevel else _dilate(black).ravel()[at]
     grown = _dilate(glyphs).ravel()[at]
     on = glyphs.ravel()[at]
     bins = len(runs) + 1
@@ -105,7 +108,7 @@ def measure(drawing: Drawing, plate: Plate) -> list[tuple[Run, Print]]:
         total = np.bincount(of[whole], minlength=bins)
         return np.bincount(of[part & whole], minlength=bins) / np.maximum(total, 1)
 
-    ink, clutter = share(dark, on), share(dark, ~grown)
+    ink, clutter = share(kept, on), share(dark, ~grown)
     everywhere = np.ones(len(at), bool)
     covers = {}
     for kind in _KINDS:
@@ -174,8 +177,8 @@ class Truth:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Name → value of the fields of the order."""
-        return {r.name: v for r, v in self.values.items() if r.row is None}
+        """Name → value of the fields of the order that the schema has; an address is none."""
+        return {r.name: v for r, v in self.values.items() if r.row is None and r.name != "address"}
 
     @property
     def rows(self) -> list[dict[str, Any]]:

@@ -88,7 +88,9 @@ def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
         left, right = _span(columns, int(bounds[i]), int(np.ceil(bounds[i + 1])))
         if i:
             gap = _longest_gap(columns, int(centers[i - 1]), int(centers[i])) / em
-            if gap > _space_gap(visible[i - 1].text, glyph.text, answered=i in spaced):
+            needed = _space_gap(visible[i - 1].text, glyph.text, answered=i in spaced)
+            # In a loosely set line the gaps are wide everywhere: a space stands out among them.
+            if gap > needed and (needed < KANA_GAP or centers[i] - centers[i - 1] > 1.3 * pitch):
                 chars.append(Char(" "))
         box = (left / width, top / height, right / width, bottom / height)
         chars.append(Char(glyph.text, glyph.confidence, glyph.alternatives, _part(quad, box)))

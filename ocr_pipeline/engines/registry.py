@@ -11,39 +11,45 @@ from pydantic import TypeAdapter, ValidationError
 from ocr_pipeline.engines.base import Engine
 from ocr_pipeline.errors import UsageError
 
-Factory = Callable[[str, Mapping[str, str]], Engine]
-"""Takes the model (may be empty) and the engine's own options, makes an engine."""
+Start = Callable[[], Engine]
+"""Loads the model and returns the engine; may take seconds."""
+Factory = Callable[[str, Mapping[str, str]], Start]
+"""Takes the model (may be empty) and the engine's own options, and checks them at once."""
 
 T = TypeVar("T")
 
 
-def _ppocr(model: str, options: Mapping[str, str]) -> Engine:
+def _ppocr(model: str, options: Mapping[str, str]) -> Start:
     from ocr_pipeline.engines.ppocr import PpocrEngine, PpocrSettings  # noqa: PLC0415
 
     if model:
         raise UsageError("ppocr has one model, which ships with it", remedy="leave --model out")
-    return PpocrEngine(settings_of(PpocrSettings, options, "ppocr"))
+    settings = settings_of(PpocrSettings, options, "ppocr")
+    return lambda: PpocrEngine(settings)
 
 
-def _scripted(model: str, options: Mapping[str, str]) -> Engine:
+def _scripted(model: str, options: Mapping[str, str]) -> Start:
     from ocr_pipeline.engines.scripted import ScriptedEngine  # noqa: PLC0415
 
     if not model:
         raise UsageError("the scripted engine needs replies", remedy="give --model replies.json")
     if options:
         raise UsageError("the scripted engine has no options", remedy="leave -O out")
-    return ScriptedEngine.load(model)
+    engine = ScriptedEngine.load(model)
+    return lambda: engine
 
 
 ENGINES: Mapping[str, Factory] = {"ppocr": _ppocr, "scripted": _scripted}
 
 
-def make_engine(name: str, model: str = "", options: Mapping[str, str] | None = None) -> Engine:
-    """Make an engine by its name.
+def prepare_engine(name: str, model: str = "", options: Mapping[str, str] | None = None) -> Start:
+    """Check an engine's name, model and options, without loading anything heavy.
+
+    Returns:
+        What starts the engine. Starting raises `EngineError` when it cannot run here.
 
     Raises:
         UsageError: there is no such engine, or it has no such option.
-        EngineError: it cannot start here; the message says what is missing.
     """
     if name not in ENGINES:
         raise UsageError(

@@ -28,6 +28,7 @@ from pydantic_core import core_schema
 from ocr_pipeline.engines.base import Reading, Word
 from ocr_pipeline.errors import UnreadableFileError
 from ocr_pipeline.orders.model import Candidate, FieldValue, Order, Value
+from ocr_pipeline.orders.transmission import Transmission
 from ocr_pipeline.pages.page import Ink, Page
 
 
@@ -98,25 +99,6 @@ class PageRecord:
             flags=tuple(PageFlag(code, message) for code, message in page.flags),
             status=status,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Transmission:
-    """The fax header line of one page: what the machines wrote, never data of the order.
-
-    Attributes:
-        page: 1-based page number in the file.
-        sender: name or number of the sending machine, as printed.
-        time: date and time of transmission, as printed.
-        page_text: the page count, as printed, e.g. `P.01/02`.
-        raw: the whole line as it was read.
-    """
-
-    page: int
-    sender: str = ""
-    time: str = ""
-    page_text: str = ""
-    raw: str = ""
 
 
 @dataclass(frozen=True, slots=True)

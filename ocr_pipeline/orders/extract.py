@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from rapidfuzz import fuzz
 
-from ocr_pipeline.export.record import Transmission
 from ocr_pipeline.orders.items import Items, is_item_table, read_items
 from ocr_pipeline.orders.kinds import Kind
 from ocr_pipeline.orders.labels import Hit, find_labels, neighbour, value_beside
@@ -24,7 +23,7 @@ from ocr_pipeline.orders.model import (
 from ocr_pipeline.orders.parties import addressee, sender
 from ocr_pipeline.orders.schema import FieldSpec, Schema
 from ocr_pipeline.orders.text import label, plain
-from ocr_pipeline.orders.transmission import split_transmission
+from ocr_pipeline.orders.transmission import Transmission, split_transmission
 from ocr_pipeline.orders.typed import typed
 from ocr_pipeline.orders.values import parse
 from ocr_pipeline.tables.transcript import Cell, Table, Transcript

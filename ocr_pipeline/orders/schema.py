@@ -217,6 +217,6 @@ def _named(data: object) -> object:
             raise TypeError(f"{part!r} must be a mapping of name to description")
         unquoted = [k for k in value if not isinstance(k, str)]
         if unquoted:
-            raise TypeError(f'{part}: put names like {unquoted[0]} (YAML for "no", "on" …) in quotes')
+            raise TypeError(f'{part}: quote names that YAML takes for {unquoted[0]} ("no", "on" …)')
         out[part] = [{**(v or {}), "name": k} for k, v in value.items()]
     return out

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ocr_pipeline.export.record import Transmission
 from ocr_pipeline.geometry import box_along
 from ocr_pipeline.tables.transcript import Cell
 
@@ -22,6 +22,25 @@ _PAGE = re.compile(
     re.I,
 )
 _SENDER = re.compile(r"(?:FROM|発信元|送信元)\s*[:：]?\s*(.+)", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Transmission:
+    """The fax header line of one page: what the machines wrote, never data of the order.
+
+    Attributes:
+        page: 1-based page number in the file.
+        sender: name or number of the sending machine, as printed.
+        time: date and time of transmission, as printed.
+        page_text: the page count, as printed, e.g. `P.01/02`.
+        raw: the whole line as it was read.
+    """
+
+    page: int
+    sender: str = ""
+    time: str = ""
+    page_text: str = ""
+    raw: str = ""
 
 
 def split_transmission(

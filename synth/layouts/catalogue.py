@@ -42,8 +42,8 @@ _ALL = (
     Layout("combined", headers.boxed, totals.in_table, _COMBINED, points=10.5, style="gothic"),
     Layout("wide_spec", headers.letterhead, totals.stacked, _WIDE_SPEC, row=9, style="mincho"),
     Layout(
-        "dense", headers.compact, totals.strip, _REMARKED, points=8, row=5.3, margin=12, filled=40,
-        rule=0.12,
+        "dense", headers.compact, totals.strip, _REMARKED, points=8, row=4.9, margin=12, filled=40,
+        rule=0.16,
     ),
     Layout(
         "large_type", headers.classic, totals.in_table, _FEW, points=14, row=11, rule=0.35,

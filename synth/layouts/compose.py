@@ -10,7 +10,6 @@ from synth.fonts import Face
 from synth.layouts import table
 from synth.layouts.form import Form
 from synth.layouts.layout import Layout
-from synth.layouts.totals import entries
 from synth.wording import Wording
 
 _TOP = 12.0
@@ -22,9 +21,10 @@ def _blank(layout: Layout, face: Face, scale: float) -> Drawing:
 
 
 def _closing(form: Form) -> float:
-    """Height that totals and remarks need, mm: generously."""
-    height = form.layout.row * (len(entries(form)) + 1) + 6
-    return height + (form.size * 4 if "remarks" in form.layout.optional else 0)
+    """Height that totals and remarks need, mm: measured by drawing them on a scratch page."""
+    scratch = form.on(_blank(form.layout, form.page.face, 1.0), 1, 1)
+    remarks = 3.5 * form.size if "remarks" in form.layout.optional else 0.0
+    return form.layout.totals(scratch, 0.0) + remarks
 
 
 def _continued(form: Form) -> float:

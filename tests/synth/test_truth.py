@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synth import make_sheet
-from synth.sheet import redrawn
+from synth import change, draw_chain, make_sheet
 from synth.truth import glyph_mask
 
 
@@ -31,7 +30,7 @@ def runs_of(sheet):
     Both are drawn on the clean page and follow the geometry point by point; nothing here depends
     on the quads under test.
     """
-    for drawing, plate in zip(redrawn(sheet), sheet.pages, strict=True):
+    for drawing, plate in zip(sheet.drawings, sheet.pages, strict=True):
         labels = np.zeros(drawing.ink.shape, np.float32)
         runs = [r for r in drawing.runs if r.ref is not None]
         outlines = []
@@ -39,7 +38,9 @@ def runs_of(sheet):
             x0, y0, x1, y1 = (round(v * drawing.scale) for v in run.box)
             labels[y0:y1, x0:x1] = i
             ys, xs = np.nonzero(drawing.glyphs[y0:y1, x0:x1] > 127)
-            corners = [np.column_stack([xs + x0 + dx, ys + y0 + dy]) for dx in (0, 1) for dy in (0, 1)]
+            corners = [
+                np.column_stack([xs + x0 + dx, ys + y0 + dy]) for dx in (0, 1) for dy in (0, 1)
+            ]
             hull = cv2.convexHull(np.vstack(corners).astype(np.float32))[:, 0]
             outlines.append(plate.geometry.points(hull / drawing.scale).astype(np.float32))
         x, y = plate.geometry.sources(plate.image.shape, drawing.scale)
@@ -57,22 +58,20 @@ def runs_of(sheet):
 def measured(sheet):
     """(text, share of the ink in the quad, area of the quad by that of the outline) of each run.
 
-    No upright box around a triangle (4, 7, 本) can be less than twice as large, so a single
-    character is compared with the smallest rectangle around its outline.
+    A box around a triangle is twice as large, and a short text may be one (4, 7, 本, リレー): up to
+    three characters are compared with the smallest rectangle around their outline.
     """
     for plate, run, points, outline in runs_of(sheet):
         if len(points) == 0:
             continue
         candidates = [
-            p
-            for p in sheet.truth.prints[run.ref]
-            if p.text == run.text and p.page == plate.number
+            p for p in sheet.truth.prints[run.ref] if p.text == run.text and p.page == plate.number
         ]
         share, found = max(
             ((_inside(points, p.quad).mean(), p) for p in candidates), key=lambda pair: pair[0]
         )
         area = cv2.contourArea(cv2.convexHull(outline))
-        if len(run.chars) == 1:
+        if len(run.chars) <= 3:
             _, (width, height), _ = cv2.minAreaRect(outline)
             area = width * height
         yield run.text, share, _area(found.quad) / area
@@ -121,3 +120,12 @@ def test_the_same_order_has_the_same_truth_at_every_severity():
     assert sheets[0].truth.fields == sheets[1].truth.fields == sheets[2].truth.fields
     assert sheets[0].truth.rows == sheets[1].truth.rows == sheets[2].truth.rows
     assert sheets[0].truth.markdown == sheets[2].truth.markdown
+
+
+def test_superfine_is_drawn_finer():
+    chain = change(draw_chain(1, 3), "scan.dpi", (204.0, 391.0))
+    sheet = make_sheet(3, chain=chain, layout="full_grid", lines=(3, 3))
+    assert sheet.severity is None
+    assert sheet.pages[0].image.shape[0] > 4500
+    assert sheet.scale > make_sheet(3, severity=1, layout="full_grid", lines=(3, 3)).scale
+    check(sheet)

@@ -1,0 +1,297 @@
+"""The commands: the one place where settings are built and results are printed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from ocr_pipeline import __version__
+from ocr_pipeline.batch.run import Step, run_batch
+from ocr_pipeline.batch.scans import find_scans
+from ocr_pipeline.batch.summary import Report
+from ocr_pipeline.engines.registry import prepare_engine
+from ocr_pipeline.errors import EXIT_SOME_FAILED, OcrPipelineError, UsageError
+from ocr_pipeline.export.record import DocumentStatus
+from ocr_pipeline.orders.schema import load_schema
+from ocr_pipeline.settings import Settings
+
+app = typer.Typer(
+    name="ocr-pipeline",
+    help="Faxed Japanese purchase orders become checked orders: CSV, Excel, JSON, "
+    "and a short list of the fields a person must look at.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+DEFAULT_RUNS = 3
+
+
+class CsvEncoding(StrEnum):
+    """Encodings that Excel in Japan opens."""
+
+    UTF8 = "utf-8-sig"
+    CP932 = "cp932"
+
+
+class TableFormat(StrEnum):
+    """Kinds of tables."""
+
+    CSV = "csv"
+    XLSX = "xlsx"
+
+
+Scans = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Files and folders (folders with all that is in them): TIFF, PDF, PNG, JPEG.",
+        show_default=False,
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")]
+EngineName = Annotated[
+    str, typer.Option("--engine", help="What reads the pages; `ocr-pipeline doctor` lists them.")
+]
+Model = Annotated[
+    str,
+    typer.Option("--model", help="Model of the engine: a hub id or a folder.", show_default=False),
+]
+Options = Annotated[
+    Optional[list[str]],  # noqa: UP045  (typer reads it)
+    typer.Option(
+        "--option", "-O", metavar="KEY=VALUE", help="A setting of the engine; may be repeated."
+    ),
+]
+Runs = Annotated[
+    int,
+    typer.Option(
+        "--runs",
+        min=1,
+        max=99,
+        help="How often each page is read. What the runs do not agree on is flagged: one run is "
+        "fastest, three find most errors.",
+    ),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of the first run; the same seed repeats a run.")
+]
+SchemaName = Annotated[
+    str,
+    typer.Option("--schema", help="The form: a name that ships with the package, or a YAML file."),
+]
+Workers = Annotated[
+    int,
+    typer.Option(
+        "--workers", "-j", min=0, help="Documents read at once; 0 is one for every two cores."
+    ),
+]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Read everything again, also what is done already.")
+]
+TimeLimit = Annotated[
+    float,
+    typer.Option("--time-limit", min=0, help="Seconds a document may take; 0 is no limit."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Print a line for every document, and all warnings.")
+]
+
+
+@app.command()
+def read(
+    scans: Scans,
+    out: Out = Path("out"),
+    engine: EngineName = "ppocr",
+    model: Model = "",
+    option: Options = None,
+    runs: Runs = DEFAULT_RUNS,
+    seed: Seed = 0,
+    schema: SchemaName = "purchase_order",
+    workers: Workers = 0,
+    fresh: Fresh = False,
+    time_limit: TimeLimit = 600.0,
+    formats: Annotated[
+        Optional[list[TableFormat]],  # noqa: UP045
+        typer.Option("--format", help="Which tables to write; both by default. May be repeated."),
+    ] = None,
+    csv_encoding: Annotated[
+        CsvEncoding,
+        typer.Option(
+            help="`utf-8-sig` opens in Excel by a double click; `cp932` is for older systems (what "
+            "it cannot write is reported)."
+        ),
+    ] = CsvEncoding.UTF8,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Read scanned purchase orders.
+
+    A batch can be broken off and started again: what is done is skipped, what failed is tried
+    again. One broken file never stops the others; it is in the list of what to check.
+
+    **Results in OUT:** `orders.xlsx` (発注, 明細, 要確認), `orders.csv`, `lines.csv`, `review.csv`,
+    `documents/*.json` and `*.md`, `ledger.sqlite`, `run.json`.
+
+    **Exit code:** 0 all read, 10 some documents failed, 130 broken off; others: see the error.
+    """
+    from ocr_pipeline.batch.reader import MakeReader
+    from ocr_pipeline.pages.load import SUPPORTED_SUFFIXES
+
+    console = Console(quiet=quiet, stderr=False)
+    settings = _settings(schema, engine, model, option, runs, seed)
+    count = workers or max(1, (os.cpu_count() or 2) // 2)
+    found = find_scans(scans, SUPPORTED_SUFFIXES, out=out)
+    if not found.scans:
+        raise UsageError(
+            "there is nothing to read there",
+            remedy=f"give files of these kinds: {' '.join(sorted(SUPPORTED_SUFFIXES))}",
+        )
+    count = min(count, len(found.scans))
+    with _progress(console) as progress:
+        task = progress.add_task("reading", total=len(found.scans), flags=0)
+        flags = 0
+
+        def step(s: Step) -> None:
+            nonlocal flags
+            flags += s.flags
+            progress.update(task, completed=s.done, flags=flags)
+            if verbose:
+                how = "done before" if s.resumed else f"{s.seconds:.1f} s"
+                progress.console.print(
+                    f"{escape(s.source)}: {s.status}, {s.flags} to check ({how})", highlight=False
+                )
+
+        report = run_batch(
+            found,
+            out,
+            MakeReader(settings, count),
+            form=settings.schema,
+            settings=settings.as_dict() | {"workers": count},
+            fingerprint=settings.fingerprint(__version__),
+            seeds=[seed + k for k in range(runs)],
+            workers=count,
+            time_limit=time_limit or None,
+            fresh=fresh,
+            formats=[f.value for f in formats or list(TableFormat)],
+            csv_encoding=csv_encoding.value,
+            progress=step,
+        )
+    _print_report(console, report, out, verbose)
+    if report.interrupted:
+        raise typer.Exit(130)
+    if report.counts.get(DocumentStatus.FAILED):
+        raise typer.Exit(EXIT_SOME_FAILED)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what works on this machine, what is missing, and how to get it."""
+    from ocr_pipeline.doctor import diagnose
+
+    console = Console()
+    table = Table("", "what", "found", "how to get it", box=None, pad_edge=False)
+    marks = {"ok": "[green]✓[/]", "optional": "[yellow]–[/]", "broken": "[red]✗[/]"}
+    broken = False
+    for d in diagnose():
+        table.add_row(marks[d.state], d.name, escape(d.detail), escape(d.remedy))
+        broken = broken or d.state == "broken"
+    console.print(table)
+    if broken:
+        raise typer.Exit(1)
+
+
+_PASS_ON = {
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "allow_interspersed_args": False,
+}
+
+
+@app.command("eval", context_settings=_PASS_ON, add_help_option=False)
+def evaluate(context: typer.Context) -> None:
+    """Score an engine on sheets whose truth is known (see `ocr-pipeline eval --help`)."""
+    from eval.cli import app as commands
+
+    commands(context.args, prog_name="ocr-pipeline eval")
+
+
+@app.command(context_settings=_PASS_ON, add_help_option=False)
+def sheets(context: typer.Context) -> None:
+    """Make synthetic faxes with their truth (see `ocr-pipeline sheets --help`)."""
+    from synth.cli import app as commands
+
+    commands(context.args, prog_name="ocr-pipeline sheets")
+
+
+def _settings(
+    schema: str, engine: str, model: str, options: list[str] | None, runs: int, seed: int
+) -> Settings:
+    """Build the settings, and find out now whether the engine takes them."""
+    pairs = {}
+    for text in options or []:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise UsageError(f"-O {text!r} sets nothing", remedy="write -O key=value")
+        pairs[key.strip()] = value.strip()
+    prepare_engine(engine, model, pairs)
+    return Settings(load_schema(schema), engine, model, pairs, runs, seed)
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[flags]} to check"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+def _print_report(console: Console, report: Report, out: Path, verbose: bool) -> None:
+    """The summary of a batch: what came out, where it is, what to do next."""
+    counts = ", ".join(f"{n} {status}" for status, n in sorted(report.counts.items()))
+    console.print(
+        f"{report.read} read, {report.resumed} done before, in {report.seconds:.0f} s: {counts}",
+        highlight=False,
+    )
+    if report.skipped:
+        console.print(f"{len(report.skipped)} files of other kinds were passed over")
+    shown = report.warnings if verbose else report.warnings[:5]
+    for warning in shown:
+        console.print(f"[yellow]![/] {escape(warning)}", highlight=False)
+    if len(shown) < len(report.warnings):
+        console.print(f"… {len(report.warnings) - len(shown)} more in run.json")
+    for name, what in (
+        ("orders.xlsx", "the orders; sheet 要確認 is the list to check"),
+        ("review.csv", "the same list"),
+        ("documents", "everything about each document"),
+        ("run.json", "versions, settings, counts"),
+    ):
+        if (out / name).exists():
+            console.print(f"  {escape(str(out / name))}  [dim]{what}[/]", highlight=False)
+    console.print(f"{report.flags} fields to check" if report.flags else "nothing to check")
+
+
+def main() -> None:
+    """Run the command line; errors meant for the user become a message and an exit code."""
+    try:
+        app()
+    except OcrPipelineError as e:
+        Console(stderr=True).print(f"[red]error:[/] {escape(str(e))}", highlight=False)
+        sys.exit(e.exit_code)
+
+
+if __name__ == "__main__":
+    main()
