@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -132,7 +133,7 @@ def _print(console: Console, title: str, frame: pd.DataFrame) -> None:
 
 
 def _shown(value: float) -> str:
-    if pd.isna(value):
+    if math.isnan(value):
         return "–"
     return f"{value:.1%}" if 0 <= value <= 1 and not float(value).is_integer() else f"{value:g}"
 

@@ -44,16 +44,6 @@ LEAST_CONFIDENCE: Mapping[Kind, float] = {
 }
 """Below these a field is shown to a person. Measured with `ocr-pipeline score --trust`."""
 
-UNITS = frozenset(
-    """
-    個 本 枚 台 式 箱 袋 缶 組 巻 束 足 着 冊 部 基 丁 対 脚 面 件 人 回 日 月 瓶 樽 杯 玉 株 坪 畳 双 連 条 切 山 反 尺 包
-    具 通 筒 管 把 升 才 工 名 室 棟 梱 梱包 時間 人工 ヶ ケ コ セット ケース ロール パック ダース カートン ペア シート ボトル
-    m cm mm km m2 m3 kg g mg t L l ml mL kL h リットル メートル キロ グラム トン
-    pcs PCS pc PC EA ea set SET box BOX
-    """.split()
-)
-"""Units of Japanese trade, as `text.normal` writes them."""
-
 PASSED = 0.1
 """A passed check leaves this share of the doubt in a field."""
 
@@ -209,11 +199,11 @@ def _own_flags(
                     f"電話番号の桁数が合いません ({digits}桁)",
                     f"not the shape of a telephone number ({digits} digits)",
                 )
-        if spec.kind is Kind.UNIT and value.value not in UNITS:
+        if spec.known and value.value not in spec.known:
             yield Flag(
-                "unknown_unit",
-                f"知られている単位ではありません: {value.value}",
-                f"not a known unit: {value.value}",
+                "unknown_value",
+                f"知られている{spec.label}ではありません: {value.value}",
+                f"not a known {spec.name}: {value.value}",
             )
         if spec.kind is Kind.CODE and not any(c.isdigit() for c in value.value):
             yield Flag("code_shape", "番号に数字がありません", "a code without any digit")

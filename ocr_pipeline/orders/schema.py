@@ -32,6 +32,7 @@ class FieldSpec(_Strict):
         role: addressee or sender, found by 御中 and by the signature rather than by a label.
         total: which of the closing sums it is.
         many: the value may run over several lines.
+        known: the values that are usual; another one is flagged. Empty: any value is.
         joined: the column it shares a cell with when it has none of its own.
     """
 
@@ -43,6 +44,7 @@ class FieldSpec(_Strict):
     role: Literal["addressee", "sender"] | None = None
     total: Literal["subtotal", "tax", "total"] | None = None
     many: bool = False
+    known: tuple[str, ...] = ()
     joined: str | None = None
 
 
