@@ -70,7 +70,7 @@ def _write(out: Path, path: str, data: bytes) -> None:
 
 
 @app.command()
-def sheets(  # noqa: PLR0917 - typer passes options by name
+def sheets(
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write to.")],
     n: Annotated[int, typer.Option("-n", min=1, help="How many sheets (orders).")] = 10,
     severity: Annotated[

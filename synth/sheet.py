@@ -135,7 +135,7 @@ def _chain(layout: Layout, severity: int, seed: int, header: tuple[str, str, str
         turn=turn,
         length_mm=layout.width if sideways else layout.height,
         header=header,
-        needles_per_mm=6.0 if layout.printer == "dots" else 0.0,
+        needles_per_mm=4.0 if layout.printer == "dots" else 0.0,
     )
 
 

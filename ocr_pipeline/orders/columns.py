@@ -16,6 +16,10 @@ from ocr_pipeline.tables.transcript import Table
 
 SURE = 74.0
 """rapidfuzz ratio from which a misread title is still taken for the known one."""
+SPOILT_WIDTH = 5
+"""A table whose titles are nearly all spoilt may still be one of items when it is this wide …"""
+SPOILT = 50.0
+"""… and one title is at least this near to a known one."""
 POSSIBLE = 30.0
 """Likeness and fit together from which an unknown column is given a field."""
 
@@ -38,7 +42,7 @@ def map_columns(table: Table, rows: Sequence[FieldSpec]) -> dict[str, int]:
     for column, spec in zip(*linear_sum_assignment(-likeness), strict=True):
         if likeness[column, spec] >= SURE:
             found[int(column)] = int(spec)
-    if len(found) < 2:
+    if len(found) < 2 and (table.width < SPOILT_WIDTH or likeness.max() < SPOILT):
         return {rows[f].name: c for c, f in found.items()}
     fit = np.array([[_fit(table, c, spec) for spec in rows] for c in range(table.width)])
     score = likeness + fit

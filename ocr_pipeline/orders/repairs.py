@@ -339,7 +339,9 @@ def doubtful(kind: Kind, text: str) -> tuple[int, ...]:
             counts = char in _NUMERALS and (
                 is_kanji(right) or is_hiragana(right) or text.startswith(COUNTED, i + 1)
             )
-            if (is_katakana(left) or is_katakana(right)) and not counts:
+            # ー behind a kanji is how coined names are written; 一 there may be either.
+            coined = char == "一" and kind is Kind.NAME and is_kanji(left)
+            if coined or ((is_katakana(left) or is_katakana(right)) and not counts):
                 places.append(i)
             continue
         alone = char in katakana and is_kanji(left) and is_kanji(right)

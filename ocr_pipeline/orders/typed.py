@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 from ocr_pipeline.orders.kinds import Parsed
-from ocr_pipeline.orders.model import ABSENT, Candidate, FieldState, FieldValue, Flag
+from ocr_pipeline.orders.model import ABSENT, Candidate, FieldState, FieldValue, Flag, Repair
 from ocr_pipeline.orders.schema import FieldSpec
 from ocr_pipeline.orders.values import parse
 from ocr_pipeline.tables.transcript import Cell
@@ -26,6 +27,8 @@ def typed(spec: FieldSpec, cell: Cell | None) -> tuple[FieldValue, Parsed | None
     if cell is None:
         return ABSENT, None
     parsed = parse(spec.kind, cell.text)
+    if spec.known and parsed.state is FieldState.READ and parsed.value not in spec.known:
+        cell, parsed = _known(spec, cell, parsed)
     field = FieldValue(
         state=parsed.state,
         raw=cell.text,
@@ -43,6 +46,23 @@ def typed(spec: FieldSpec, cell: Cell | None) -> tuple[FieldValue, Parsed | None
         if parsed.weekday != true:
             field = field.flagged(_wrong_weekday(parsed.weekday, true))
     return field, parsed
+
+
+def _known(spec: FieldSpec, cell: Cell, parsed: Parsed) -> tuple[Cell, Parsed]:
+    """Take a known value among the engine's own runners-up for a single character.
+
+    It comes with the confidence of the runner-up, so that it is flagged as unsure; the repair says
+    what the engine had read first.
+    """
+    if len(cell.chars) != 1:
+        return cell, parsed
+    for text, confidence in cell.chars[0].alternatives:
+        other = parse(spec.kind, text)
+        if other.value in spec.known:
+            change = Repair("known_value", cell.text, text)
+            repaired = replace(other, repairs=(change, *other.repairs))
+            return replace(cell, confidence=confidence), repaired
+    return cell, parsed
 
 
 def _wrong_weekday(printed: str, true: str) -> Flag:

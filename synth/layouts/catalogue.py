@@ -54,7 +54,7 @@ _ALL = (
         row=7, filled=6, grand=True,
     ),
     Layout(
-        "dot_matrix", headers.two_column, totals.in_table, _COMBINED, points=10.5, row=8.5,
+        "dot_matrix", headers.two_column, totals.in_table, _COMBINED, points=12, row=8.5,
         style="gothic", filled=12, printer="dots",
     ),
     Layout(

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from ocr_pipeline.geometry import quad_of_box
+from ocr_pipeline.orders.kinds import Kind
+from ocr_pipeline.orders.model import ABSENT, Candidate, FieldState
+from ocr_pipeline.orders.schema import FieldSpec
+from ocr_pipeline.orders.typed import WEEKDAYS, typed
+from ocr_pipeline.tables.transcript import Cell
+
+
+def spec(kind: Kind) -> FieldSpec:
+    return FieldSpec(name="x", label="欄", kind=kind)
+
+
+def test_no_place_blank_zero_and_unreadable_are_four_things() -> None:
+    money = spec(Kind.MONEY)
+    assert typed(money, None) == (ABSENT, None)
+    blank, _ = typed(money, Cell("  ", 0.2, page=2))
+    zero, _ = typed(money, Cell("0", 0.9))
+    unreadable, _ = typed(money, Cell("見本", 0.9))
+    assert (blank.state, blank.value, blank.flags) == (FieldState.BLANK, None, ())
+    assert (blank.confidence, blank.page, blank.candidates) == (1.0, 2, ())
+    assert (zero.state, zero.value, zero.confidence) == (FieldState.READ, Decimal(0), 0.9)
+    assert (unreadable.state, unreadable.value) == (FieldState.UNREADABLE, None)
+    assert [f.code for f in unreadable.flags] == ["not_a_number"]
+
+
+def test_everything_known_about_the_text_is_kept() -> None:
+    quad = quad_of_box((1, 2, 3, 4))
+    value, parsed = typed(spec(Kind.MONEY), Cell("¥41.300", 0.7, quad, page=3))
+    assert (value.raw, value.value) == ("¥41.300", Decimal(41300))
+    assert [(r.code, r.after) for r in value.repairs] == [("thousands_mark", "41,300")]
+    assert value.candidates == (Candidate(Decimal(41300), 1),)
+    assert (value.page, value.quad, value.confidence) == (3, quad, 0.7)
+    assert value.flags == ()
+    assert parsed is not None
+    assert parsed.value == value.value
+
+
+def test_what_an_unreadable_text_might_mean_has_no_votes() -> None:
+    value, _ = typed(spec(Kind.NUMBER), Cell("12.500"))
+    assert value.state is FieldState.UNREADABLE
+    assert value.candidates == (Candidate(Decimal("12.500"), 0), Candidate(Decimal(12500), 0))
+    assert value.flags
+
+
+@pytest.mark.parametrize("day", range(7))
+def test_the_printed_weekday(day: int) -> None:
+    when = date(2026, 2, 9 + day)
+    for printed in WEEKDAYS:
+        value, _ = typed(spec(Kind.DATE), Cell(f"{when:%Y/%m/%d}({printed})"))
+        assert value.value == when
+        fits = printed == WEEKDAYS[when.weekday()]
+        assert [f.code for f in value.flags] == ([] if fits else ["weekday"])
+    assert f"({WEEKDAYS[6]})" in typed(spec(Kind.DATE), Cell("2026/2/9(日)"))[0].flags[0].ja
+
+
+def test_a_weekday_without_a_date_is_no_weekday_flag() -> None:
+    value, _ = typed(spec(Kind.DATE), Cell("2026/2/31(火)"))
+    assert value.value is None
+    assert "weekday" not in {f.code for f in value.flags}
+
+
+def test_prices_below_a_yen() -> None:
+    assert str(typed(spec(Kind.MONEY), Cell("12.50"))[0].value) == "12.50"
+    assert typed(spec(Kind.MONEY), Cell("▲1,200"))[0].value == Decimal(-1200)
