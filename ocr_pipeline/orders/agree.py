@@ -159,7 +159,9 @@ def vote(fields: Sequence[FieldValue]) -> FieldValue:
     silent = len(fields) - sum(c.votes for c in candidates)
     shown = candidates + ((Candidate(None, silent),) if silent and candidates else ())
     confidence = sum(f.confidence for f in best) / len(fields)
-    merged = replace(winner, confidence=confidence, candidates=candidates or winner.candidates)
+    # What nobody voted for (what a text might also mean) stays behind what was read.
+    maybe = tuple(c for c in winner.candidates if not c.votes)
+    merged = replace(winner, confidence=confidence, candidates=candidates + maybe)
     # Two sorts of "nothing" are no disagreement worth a look: there is nothing to look at.
     if votes < len(fields) and candidates:
         merged = merged.flagged(disagreement(shown, len(fields)))

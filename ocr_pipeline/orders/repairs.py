@@ -203,6 +203,18 @@ def _unit_shape(text: str, kind: Kind) -> str:
     return _UNIT_SHAPES.get(text, text)
 
 
+_FORMS = (
+    (re.compile("[^有]限会社"), "有限会社"),
+    (re.compile("株[^式]会社|(?<![株有合])[^株\\s]式会社"), "株式会社"),
+)
+
+
+def _company_form(text: str, kind: Kind) -> str:
+    for damaged, form in _FORMS:
+        text = damaged.sub(form, text)
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One repair.
@@ -238,6 +250,13 @@ RULES = (
         "The word is a business term whose old or simplified form is printed nowhere today.",
         ("單価", "単価"),
         _old_form,
+    ),
+    Rule(
+        "company_form",
+        frozenset({Kind.NAME}),
+        "There are only so many legal forms; all but one character of one are there.",
+        ("ツシンシガーイ限会社", "ツシンシガー有限会社"),
+        _company_form,
     ),
     Rule(
         "long_vowel",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from ocr_pipeline.orders.kinds import Parsed
+from ocr_pipeline.orders.kinds import Kind, Parsed
+from ocr_pipeline.orders.marks import UnsureMark, unknown_marks, unsure_marks
 from ocr_pipeline.orders.model import ABSENT, Candidate, FieldState, FieldValue, Flag, Repair
 from ocr_pipeline.orders.schema import FieldSpec
 from ocr_pipeline.orders.values import parse
@@ -41,11 +42,29 @@ def typed(spec: FieldSpec, cell: Cell | None) -> tuple[FieldValue, Parsed | None
     )
     if parsed.reason is not None:
         field = field.flagged(parsed.reason)
+    if isinstance(parsed.value, str) and spec.kind in (Kind.NAME, Kind.TEXT):
+        unsure = [*unsure_marks(cell), *unknown_marks(parsed.value)]
+        if unsure:
+            field = _with_marks(field, spec, unsure)
     if parsed.weekday and isinstance(parsed.value, date):
         true = WEEKDAYS[parsed.value.weekday()]
         if parsed.weekday != true:
             field = field.flagged(_wrong_weekday(parsed.weekday, true))
     return field, parsed
+
+
+def _with_marks(field: FieldValue, spec: FieldSpec, unsure: list[UnsureMark]) -> FieldValue:
+    others = dict.fromkeys(parse(spec.kind, u.other).value for u in unsure)
+    candidates = tuple(Candidate(v, 0) for v in others if v != field.value)
+    if not candidates:
+        return field
+    shown = " / ".join(str(c.value) for c in candidates)
+    flag = Flag(
+        "mark_unsure",
+        f"濁点・半濁点が不確かです: {shown} かもしれません",
+        f"a voicing mark is unsure: it may be {shown}",
+    )
+    return replace(field, candidates=field.candidates + candidates).flagged(flag)
 
 
 def _known(spec: FieldSpec, cell: Cell, parsed: Parsed) -> tuple[Cell, Parsed]:

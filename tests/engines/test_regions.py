@@ -53,10 +53,10 @@ class TestCutAtRules:
 
     def test_a_border_that_leans_is_cut_where_it_stands(self):
         rules = grid(slope=0.05)
-        (left, _), (right, _) = cut_at_rules([quad_of_box((120, 350, 410, 390))], rules, DPI), ((), ())
+        left, right = cut_at_rules([quad_of_box((120, 350, 410, 390))], rules, DPI)
         x = rules.vertical[1].across(370)
-        assert box_of(left)[2] == pytest.approx(x - 2.5)
-        assert right == ()
+        assert x > 310
+        assert (box_of(left)[2] + box_of(right)[0]) / 2 == pytest.approx(x)
 
     def test_a_skewed_box_keeps_its_skew(self):
         quad = transform(quad_of_box((120, 60, 400, 90)), rotation(0.5, (260, 75)))
@@ -114,6 +114,15 @@ class TestUnreadInk:
         assert y.max() + 200 < bottom
         assert right - left < x.max() - x.min() + 40
 
+    @pytest.mark.xfail(
+        strict=True, reason="the opening by 3×3 breaks strokes of less than three pixels"
+    )
+    def test_every_single_figure_of_body_text(self, drawing):
+        page = drawing.text(drawing.blank(900, 500), (100, 92), "六角穴付ボルト M6", 30)
+        line = (quad_of_box((94, 92, 460, 138)),)
+        figures = [drawing.text(page, (310, 300), c, 30) for c in "0123456789"]
+        assert [len(self.found(image, line)) for image in figures] == [1] * 10
+
     def test_words_far_apart_are_boxes_of_their_own(self, page, drawing):
         image = drawing.text(drawing.text(page, (200, 300), "10", 36), (600, 300), "個", 36)
         assert len(self.found(image)) == 2
@@ -127,10 +136,10 @@ class TestUnreadInk:
         assert self.found(image, (self.LINE, quad_of_box((190, 295, 260, 350)))) == []
 
     def test_figures_in_a_ruled_cell(self, page, drawing):
-        image = drawing.text(page, (310, 300), "7", 36)
-        image[292:295, 200:600] = image[360:363, 200:600] = 0
+        image = drawing.text(page, (310, 320), "8", 36)
+        image[292:295, 200:600] = image[390:393, 200:600] = 0
         for x in (200, 280, 400, 597):
-            image[292:363, x : x + 3] = 0
+            image[292:393, x : x + 3] = 0
         (quad,) = self.found(image)
         left, _, right, _ = box_of(quad)
         assert 280 < left < 312
