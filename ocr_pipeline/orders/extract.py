@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +21,7 @@ from ocr_pipeline.orders.model import (
     Tax,
     Value,
 )
-from ocr_pipeline.orders.parties import addressee, sender
+from ocr_pipeline.orders.parties import addressee, crowded, sender
 from ocr_pipeline.orders.schema import FieldSpec, Schema
 from ocr_pipeline.orders.text import label, plain
 from ocr_pipeline.orders.transmission import Transmission, split_transmission
@@ -28,6 +29,7 @@ from ocr_pipeline.orders.typed import typed
 from ocr_pipeline.orders.values import parse
 from ocr_pipeline.tables.transcript import Cell, Table, Transcript
 
+_RATE_ALONE = re.compile(r"^[（(]?\s*\d{1,2}\s*[%％]\s*[)）]?$")
 TITLE_LIKENESS = 70.0
 """rapidfuzz ratio from which a heading counts as the form's title."""
 
@@ -35,6 +37,11 @@ UNLABELLED = Flag(
     "label_unread",
     "見出しが読めないため、位置から推定した値です",
     "the label could not be read; the value was taken for its place on the sheet",
+)
+CROWDED = Flag(
+    "crowded",
+    "隣の文字と重なっており、途中で切れている可能性があります",
+    "other print touches it, so part of it may be missing",
 )
 
 
@@ -45,7 +52,7 @@ class _Draft:
     pages: list[int]
     titled: bool
     cells: dict[str, list[Cell]] = field(default_factory=dict)
-    guessed: set[str] = field(default_factory=set)
+    flags: dict[str, Flag] = field(default_factory=dict)
     items: Items = field(default_factory=Items)
     tables: int = 0
 
@@ -128,8 +135,10 @@ def _draft(page: Transcript, schema: Schema) -> _Draft:
             )
             if found is not None:
                 draft.cells[spec.name] = [found]
+                if crowded(found, pieces):
+                    draft.flags[spec.name] = CROWDED
     _prefer_near_sender(draft, schema)
-    _guess_dates(free, schema, draft)
+    _guess(free, schema, draft)
     return draft
 
 
@@ -153,6 +162,8 @@ def _read_labels(pieces: Sequence[Cell], schema: Schema, draft: _Draft) -> list[
             following = found[i + 1].start if i + 1 < len(found) else None
             value = value_beside(hit, following)
             spec = schema.field(hit.field)
+            if spec.kind is Kind.MONEY and _RATE_ALONE.match(value.text):
+                value = Cell(page=value.page)  # 消費税(10%) is all label
             taken: list[Cell] = []
             if value.blank:
                 beside = neighbour(piece, [p for p in pieces if not hits[id(p)]])
@@ -170,7 +181,7 @@ def _read_labels(pieces: Sequence[Cell], schema: Schema, draft: _Draft) -> list[
                 cells.append(value)
             )
             if hit.likeness < 100.0 and len(cells) == 1:
-                draft.guessed.add(spec.name)
+                draft.flags[spec.name] = UNLABELLED
     gone = {id(u) for u in used}
     rest = [before.get(id(p), p) for p in pieces if id(p) not in gone or id(p) in before]
     return [p for p in rest if not p.blank]
@@ -205,26 +216,31 @@ def _prefer_near_sender(draft: _Draft, schema: Schema) -> None:
             del cells[1:]
 
 
-def _guess_dates(free: Sequence[Cell], schema: Schema, draft: _Draft) -> None:
-    """Give dates whose label could not be read to the date fields that are still missing."""
-    missing = [s for s in schema.fields if s.kind is Kind.DATE and s.name not in draft.cells]
-    if not missing:
-        return
-    loose = [c for p in free for c in _dates_in(p)]
-    if len(missing) == 1 and len(loose) > 1:
-        return
-    for spec, cell in zip(missing, loose, strict=False):
-        draft.cells[spec.name] = [cell]
-        draft.guessed.add(spec.name)
+def _guess(free: Sequence[Cell], schema: Schema, draft: _Draft) -> None:
+    """Give dates and telephone numbers without a readable label to the fields that still miss one.
+
+    They are given in the order of the form; when there are more of them than fields, none is.
+    """
+    for kind in (Kind.DATE, Kind.PHONE):
+        missing = [s for s in schema.fields if s.kind is kind and s.name not in draft.cells]
+        if not missing:
+            continue
+        loose = [c for p in free for c in _tail_of_kind(p, kind)]
+        if len(loose) > len(missing):
+            continue
+        for spec, cell in zip(missing, loose, strict=False):
+            draft.cells[spec.name] = [cell]
+            draft.flags[spec.name] = UNLABELLED
 
 
-def _dates_in(piece: Cell) -> list[Cell]:
-    """The date at the end of a piece, if there is one."""
+def _tail_of_kind(piece: Cell, kind: Kind) -> list[Cell]:
+    """The value at the end of a piece, if there is one of that kind."""
     for start in range(len(piece.text)):
         tail = piece.slice(start, len(piece.text))
         starts = tail.text[:1].isalnum() and (start == 0 or not piece.text[start - 1].isdigit())
-        if starts and parse(Kind.DATE, tail.text).state is FieldState.READ:
-            return [tail]
+        if starts and parse(kind, tail.text).state is FieldState.READ:
+            digits = sum(c.isdigit() for c in tail.text)
+            return [tail] if kind is not Kind.PHONE or digits in (10, 11) else []
     return []
 
 
@@ -237,8 +253,8 @@ def _order(draft: _Draft, schema: Schema) -> Order:
         values = [typed(spec, c)[0] for c in cells]
         readable = [v for v in values if v.state is FieldState.READ]
         first = (readable or values or [ABSENT])[0]
-        if spec.name in draft.guessed and first.state is FieldState.READ:
-            first = first.flagged(UNLABELLED)
+        if spec.name in draft.flags and first.state is FieldState.READ:
+            first = first.flagged(draft.flags[spec.name])
         fields[spec.name] = first
         others = tuple(v for v in values if v is not first)
         if others and spec.kind is not Kind.TEXT:

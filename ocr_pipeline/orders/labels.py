@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ MISREAD = 50.0
 SHAPED = frozenset({Kind.DATE, Kind.CODE, Kind.MONEY, Kind.PHONE})
 """Kinds whose values can be told by their shape."""
 _COLONS = ":：;；"
+_LABEL_LIKE = re.compile(r"^([^:：;；]{2,14})[:：;；]|^(?=\D{2,10}\d)(\D{2,10}?)\s*(?=[\d(¥￥])")
 _DROPPED = set(" \t\n:;.,、。・()[]【】<>《》*_")
 
 
@@ -77,15 +79,15 @@ def find_labels(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
 
 
 def _misread(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
-    """The text before a colon, when it is near to a known label and its value fits that field.
+    """The text before a colon or figures, when it is near to a known label and the value fits.
 
     Only fields whose values have a shape of their own are taken: a date behind 発注1 is the 発注日.
     """
-    colon = next((i for i, c in enumerate(cell.text) if c in _COLONS), None)
-    if colon is None or colon > 14:
+    found = _LABEL_LIKE.match(cell.text)
+    if found is None:
         return []
-    label = _fold_with_places(cell.text[:colon])[0]
-    value = cell.text[colon + 1 :]
+    label = _fold_with_places(found.group(1) or found.group(2))[0]
+    value = cell.text[found.end() :]
     best: Hit | None = None
     for field in fields:
         if field.kind not in SHAPED or parse(field.kind, value).state is not FieldState.READ:
@@ -94,7 +96,7 @@ def _misread(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
             continue
         likeness = max(fuzz.ratio(label, a) for a in aliases(field))
         if likeness >= MISREAD and (best is None or likeness > best.likeness):
-            best = Hit(field.name, cell, 0, colon + 1, likeness)
+            best = Hit(field.name, cell, 0, found.end(), likeness)
     return [best] if best else []
 
 

@@ -13,6 +13,8 @@ COMPANY = re.compile(
     r"株式会社|有限会社|合同会社|合資会社|合名会社|[（(]株[)）]|[（(]有[)）]|㈱|㈲|"
     r"(?:工業|商事|商店|製作所|産業|金属|物産|組合|商会|電機|化成|精機|鉄工所)(?:所|部)?$"
 )
+TOUCHING = 2.5
+"""Print that begins this many text heights behind a name leaves no room for its margin."""
 _HONORIFIC = re.compile(r"(御\s*中|様|殿)\s*$")
 _ONLY_HONORIFIC = re.compile(r"^\s*(御\s*中|様|殿)\s*$")
 _ADDRESS = re.compile(r"〒|[都道府県].{1,8}[市区町村郡]|\d+\s*[-−丁]\s*\d+\s*[-−番]\s*\d+")
@@ -67,6 +69,22 @@ def sender(
                 if above is not None and above is not addressed:
                     return _alone(above, labels)
     return None
+
+
+def crowded(name: Cell, lines: Sequence[Cell]) -> bool:
+    """Whether other print begins right behind a name: then the name may go on beneath it."""
+    if name.quad is None:
+        return False
+    _, top, right, bottom = box_along(name.quad, name.quad)
+    height = bottom - top
+    for c in lines:
+        if c.quad is None or c.page != name.page:
+            continue
+        x0, y0, _, y1 = box_along(c.quad, name.quad)
+        level = min(bottom, y1) - max(top, y0) > 0.2 * min(height, y1 - y0)
+        if level and right - 0.3 * height < x0 < right + TOUCHING * height:
+            return True
+    return False
 
 
 def _signature(cell: Cell, lines: Sequence[Cell]) -> float:

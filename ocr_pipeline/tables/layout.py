@@ -54,6 +54,7 @@ class Layout:
         verticals = _separators(header, y, em, rules)
         if len(verticals) >= max(2, len(header) // 2):
             borders = _completed(header, verticals, wide, inside)
+            borders = _rivers(borders, inside, em)
             return cls(header, borders, True, horizontals, _ruled_bottom(borders, horizontals))
         below = [r for r in wide if r.at > y + 2 * em]
         bottom = below[-1].at if below else _open_bottom(header, inside, em)
@@ -231,6 +232,31 @@ def _completed(
         if not any(a.center[0] < r.across(y) < b.center[0] for r in borders):
             borders.append(implied(_clear_between(a, b, within)))
     return sorted(borders, key=lambda r: r.across(y))
+
+
+def _rivers(borders: list[Rule], body: Sequence[Token], em: float) -> list[Rule]:
+    """Add the borders that the fax lost together with the title beside them.
+
+    A column that holds two things in most of its rows, with clear paper between them all the way
+    down and one of them flush along an edge, is two columns.
+    """
+    found = list(borders)
+    for a, b in pairwise(borders):
+        inside = [
+            t
+            for t in body
+            if a.start < t.center[1] < min(a.end, b.end)
+            and a.across(t.center[1]) < t.center[0] < b.across(t.center[1])
+        ]
+        pairs = [line for line in lines_of(inside) if len(line) == 2]
+        lines = len(lines_of(inside))
+        if len(pairs) < 3 or len(pairs) < 0.6 * lines:
+            continue
+        left, right = max(p[0].box[2] for p in pairs), min(p[1].box[0] for p in pairs)
+        flush = min(np.std([p[1].box[0] for p in pairs]), np.std([p[1].box[2] for p in pairs]))
+        if right - left > COLUMN_GAP * em and flush < 0.4 * em:
+            found.append(Rule(a.start, min(a.end, b.end), (left + right) / 2, a.slope, 1.0))
+    return sorted(found, key=lambda r: r.at)
 
 
 def _inferred(

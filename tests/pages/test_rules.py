@@ -48,15 +48,19 @@ def middles(starts, width=3):
     return pytest.approx([s + (width - 1) / 2 for s in starts], abs=1.5)
 
 
-def broken(image, grid, seed, holes=6, longest=60):
-    """Cut holes of random length into every rule, as the fax breaks them; corners stay."""
+def broken(image, grid, seed):
+    """Tear the horizontal rules into strokes of 40 to 130 pixels with holes of 3 to 70 between."""
     rng = np.random.default_rng(seed)
     out = image.copy()
     for y in grid.ys:
-        for x in rng.integers(grid.xs[0] + 30, grid.xs[-1] - 30 - longest, holes):
-            out[y : y + grid.width, x : x + rng.integers(3, longest)] = 255
-    for x in grid.xs:
-        out[grid.ys[0] + 40 :, x : x + grid.width][: rng.integers(2, 8)] = 255
+        x = grid.xs[0] + rng.integers(40, 130)
+        while x < grid.xs[-1] - 120:
+            hole = int(rng.integers(3, 70))
+            out[y : y + grid.width, x : x + hole] = 255
+            x += hole + rng.integers(40, 130)
+    for x in grid.xs:  # a shorter rule has to be nearly whole
+        start = int(rng.integers(grid.ys[0] + 30, grid.ys[-1] - 60))
+        out[start : start + rng.integers(2, 12), x : x + grid.width] = 255
     return out
 
 
@@ -130,13 +134,13 @@ class TestFindRules:
         assert len(rules.vertical) == len(grid.xs)
         middle = np.array([grid.size[0] / 2, grid.size[1] / 2])
         for r, y in zip(rules.horizontal, grid.ys, strict=True):
-            assert r.slope == pytest.approx(slope, abs=0.0015)
+            assert r.slope * r.length == pytest.approx(slope * r.length, abs=1.5)
             for x in grid.xs:
                 dx, dy = (x, y + 1.5) - middle
                 turned = middle + (dx - slope * dy, dy + slope * dx)
                 assert r.across(turned[0]) == pytest.approx(turned[1], abs=2)
         for r in rules.vertical:
-            assert r.slope == pytest.approx(-slope, abs=0.0015)
+            assert r.slope * r.length == pytest.approx(-slope * r.length, abs=1.5)
         assert len(rules.borders(SLACK)) == len(grid.xs)
 
     def test_skew_gaps_and_dust_together(self, drawing):
@@ -173,12 +177,27 @@ class TestFindRules:
         for y in range(520, 520 + 64 * 9, 64):
             assert min(abs(y - v) for v in found) <= 1.5
 
-    @pytest.mark.parametrize("size", [24, 32, 48, 64])
+    @pytest.mark.parametrize(("size", "lines"), [(24, 12), (32, 9), (48, 2), (72, 2)])
     @pytest.mark.parametrize("text", ["目 田 川 日 皿 国 口", "1111 HIHL EFIT ロハ |ll", "一ー二三＝王正五"])
-    def test_text_alone_has_no_borders(self, drawing, text, size):
-        image = drawing.blank(1000, 600)
-        for y in range(20, 600 - size, round(1.3 * size)):
-            image = drawing.text(image, (20, y), text * 2, size)
+    def test_text_alone_has_no_borders(self, drawing, text, size, lines):
+        image = drawing.blank(1400, 600)
+        for i in range(lines):
+            image = drawing.text(image, (20, 20 + round(1.5 * size) * i), text * 2, size)
+        assert find_rules(image, DPI).borders(SLACK) == ()
+
+    @pytest.mark.xfail(
+        strict=True,
+        reason="strokes of one character under another chain like a broken rule, and nothing looks "
+        "at what stands beside its holes",
+    )
+    def test_a_unit_in_every_row_is_no_border(self, drawing):
+        size, step, top, rows = 36, 54, 40, 9
+        image = drawing.blank(900, 700)
+        for i in range(rows):
+            for x, text in ((60, f"ボルト{i}"), (400, "本"), (600, f"{1237 * i:,}")):
+                image = drawing.text(image, (x, top + step * i + 1), text, size)
+        for y in (top, top + step, top + rows * step):
+            image[y : y + 3, 40:860] = 0
         assert find_rules(image, DPI).borders(SLACK) == ()
 
     @pytest.mark.parametrize("seed", range(2))

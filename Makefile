@@ -1,0 +1,84 @@
+# Needs python3 (3.11 or newer, with venv) and make, nothing else. The first target that needs it
+# sets up .venv; after that only a change of pyproject.toml or constraints.txt does it again.
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2# processes for the tests
+ARGS ?=
+N ?= 20
+SEVERITY ?= 2
+SHEETS ?= datasets/samples
+
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo ocr sheets contact pictures eval bench bench-synth test test-all check fix clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@echo
+	@echo '  ARGS="..." is passed on: make ocr SCANS=inbox ARGS="--runs 5"; make test ARGS="-k dates"'
+	@echo '  PYTHON=python3.12 sets up .venv with another Python.'
+
+setup: $(READY) ## set up .venv (every target that needs it does so by itself)
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "error: Python 3.11 or newer is needed, and $(PYTHON) is not." >&2; \
+	  echo "  → name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@echo "setting up $(VENV) (once; a minute or two)"
+	@$(PYTHON) -m venv $(VENV) || { \
+	  echo "  → this Python comes without venv; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-script-location \
+	  --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(READY) ## read the ten sample faxes into out/, and score what was read
+	$(BIN)/ocr-pipeline read datasets/samples --out out $(ARGS)
+	@echo
+	$(BIN)/ocr-pipeline eval score out --truth datasets/samples/truth.json
+
+ocr: $(READY) ## read a folder of scans: make ocr SCANS=folder OUT=out
+	@test -n "$(SCANS)" || { echo "error: no scans named" >&2; \
+	  echo "  → make ocr SCANS=folder OUT=out" >&2; exit 1; }
+	$(BIN)/ocr-pipeline read "$(SCANS)" --out "$(or $(OUT),out)" $(ARGS)
+
+eval: $(READY) ## read sheets with truth and score: make eval SHEETS=folder OUT=report
+	$(BIN)/ocr-pipeline eval run --sheets "$(SHEETS)" --out "$(or $(OUT),report)" $(ARGS)
+
+sheets: $(READY) ## make test faxes with truth: make sheets N=20 OUT=sheets SEVERITY=2 (or 0-5)
+	$(BIN)/python -m synth sheets -n $(N) --severity $(SEVERITY) --out "$(or $(OUT),sheets)" $(ARGS)
+
+contact: $(READY) ## one order at all severities in a picture: make contact OUT=contact.png
+	$(BIN)/python -m synth contact --out "$(or $(OUT),contact.png)" $(ARGS)
+
+pictures: $(READY) ## draw the pictures of the README again
+	$(BIN)/python docs/pictures.py
+
+bench: ## speed of DiffusionGemma (not there yet: it comes with that engine)
+	@echo "error: make bench measures DiffusionGemma, and comes with that engine" >&2
+	@echo "  → today: make eval (accuracy), make bench-synth (speed of the fax simulation)" >&2
+	@exit 1
+
+bench-synth: $(READY) ## speed of the fax simulation, in pages a second
+	$(BIN)/python -m benchmarks.synth $(ARGS)
+
+test: $(READY) ## run the fast tests
+	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(ARGS)
+
+test-all: $(READY) ## run all tests, as CI does
+	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+check: $(READY) ## lint, format and types; changes nothing
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+fix: $(READY) ## mend what ruff can mend
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+clean: ## remove .venv, caches and builds; results (out, report, sheets) stay
+	rm -rf "$(VENV)" build dist *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	find ocr_pipeline synth eval tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
