@@ -231,7 +231,7 @@ def sheets(context: typer.Context) -> None:
     """Make synthetic faxes with their truth (see `ocr-pipeline sheets --help`)."""
     from synth.cli import app as commands
 
-    commands(context.args, prog_name="ocr-pipeline sheets")
+    commands(["sheets", *context.args], prog_name="ocr-pipeline")
 
 
 def _settings(

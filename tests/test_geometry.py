@@ -200,6 +200,7 @@ class TestBoxAlong:
 
     @pytest.mark.parametrize("degrees", [0, 90, 180, 270])
     @pytest.mark.parametrize("skew", [-4.0, 0.0, 2.5])
+    @settings(deadline=None, max_examples=15)
     @given(scale=st.sampled_from([(1.0, 1.0), (1.0, 0.5), (0.5, 1.0)]), x=coordinate, y=coordinate)
     def test_right_of_and_below_mean_what_a_reader_means(self, degrees, skew, scale, x, y):
         label, beside, under = (10, 10, 90, 40), (120, 10, 300, 40), (10, 60, 200, 90)

@@ -24,6 +24,7 @@ class Glyph:
         alternatives: other characters at that step, most likely first.
         start: first time step of the character, as a fraction 0..1 of the line's width.
         end: end of its last time step, as a fraction.
+        space: highest probability of a space between the character before and this one.
     """
 
     text: str
@@ -31,6 +32,7 @@ class Glyph:
     alternatives: tuple[tuple[str, float], ...]
     start: float
     end: float
+    space: float = 0.0
 
 
 def printable(characters: Sequence[str]) -> NDArray[np.bool_]:
@@ -63,7 +65,8 @@ def decode(
 
     Args:
         probabilities: T×V, rows sum to 1; column 0 is the blank.
-        characters: V strings, `characters[0]` stands for the blank.
+        characters: V strings, `characters[0]` stands for the blank; the last one is the space
+            when the alphabet has one.
         allowed: V booleans; classes that are never answered (the blank is always allowed).
         width: share of the T steps that cover the line, the rest being padding.
 
@@ -78,7 +81,9 @@ def decode(
     edges = np.flatnonzero(np.diff(best)) + 1
     starts = np.concatenate([[0], edges])
     ends = np.concatenate([edges, [steps]])
-    glyphs = []
+    glyphs: list[Glyph] = []
+    spaces = probabilities[:, -1] if characters[-1] == " " else np.zeros(steps)
+    last = 0
     scale = 1.0 / (steps * width)
     for start, end in zip(starts, ends, strict=True):
         label = int(best[start])
@@ -100,6 +105,8 @@ def decode(
                 others[:RUNNERS_UP],
                 min(1.0, start * scale),
                 min(1.0, end * scale),
+                float(spaces[last:end].max()) if glyphs else 0.0,
             )
         )
+        last = start
     return tuple(glyphs)

@@ -24,7 +24,11 @@ KANA_GAP = 0.55
 DIGIT_GAP = 0.8
 """Digits and separators stand far apart in monospaced fonts: there only a wide gap is a space."""
 SURE_GAP = 0.15
-"""Where the recogniser itself answered a space, this much paper confirms it."""
+"""Where the recogniser is sure of a space, this much paper confirms it."""
+LIKELY_GAP = 0.3
+"""Where the recogniser thought of a space, this much."""
+SURE, LIKELY = 0.5, 0.1
+"""Probabilities of a space from which the recogniser is sure of it, or has thought of it."""
 _NUMERIC = set("0123456789,.-¥￥:：/%")
 
 
@@ -62,19 +66,14 @@ def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
         One `Char` per glyph and per space found; quads in the coordinates of `quad`.
     """
     # An upright stroke alone is a ruling line or a streak: no order is written with one.
-    glyphs = [g for g in glyphs if (g.text.strip() or g.text == " ") and g.text not in "|｜¦"]
-    while glyphs and glyphs[0].text == " ":
-        glyphs = glyphs[1:]
-    while glyphs and glyphs[-1].text == " ":
-        glyphs = glyphs[:-1]
-    if not glyphs:
+    visible = [g for g in glyphs if g.text.strip() and g.text not in "|｜¦"]
+    if not visible:
         return ()
     height, width = line.shape
     ink = line < DARK
     top, bottom = _span(ink.sum(axis=1) > max(1, 0.004 * width), 0, height)
     columns = ink[top:bottom].sum(axis=0) >= 2
     em = max(bottom - top, height // 3)
-    visible = [g for g in glyphs if g.text != " "]
     centers = [(g.start + g.end) / 2 * width for g in visible]
     pitch = float(np.median(np.diff(centers))) if len(centers) > 1 else float(em)
     bounds = [
@@ -82,13 +81,12 @@ def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
         *((a + b) / 2 for a, b in pairwise(centers)),
         min(float(width), centers[-1] + max(pitch, em) * 0.75),
     ]
-    spaced = {sum(g.text != " " for g in glyphs[:i]) for i, g in enumerate(glyphs) if g.text == " "}
     chars: list[Char] = []
     for i, glyph in enumerate(visible):
         left, right = _span(columns, int(bounds[i]), int(np.ceil(bounds[i + 1])))
         if i:
             gap = _longest_gap(columns, int(centers[i - 1]), int(centers[i])) / em
-            needed = _space_gap(visible[i - 1].text, glyph.text, answered=i in spaced)
+            needed = _space_gap(visible[i - 1].text, glyph.text, glyph.space)
             # In a loosely set line the gaps are wide everywhere: a space stands out among them.
             if gap > needed and (needed < KANA_GAP or centers[i] - centers[i - 1] > 1.3 * pitch):
                 chars.append(Char(" "))
@@ -97,14 +95,21 @@ def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
     return tuple(chars)
 
 
-def _space_gap(left: str, right: str, *, answered: bool) -> float:
-    """How wide the paper between two characters must be for a space, in text heights."""
-    if answered:
+def _space_gap(left: str, right: str, space: float) -> float:
+    """How wide the paper between two characters must be for a space, in text heights.
+
+    Args:
+        left: the character before.
+        right: the character behind.
+        space: how probable the recogniser thought a space between them.
+    """
+    if space > SURE:
         return SURE_GAP
     if {left, right} <= _NUMERIC:
-        return DIGIT_GAP
-    half_width = any(unicodedata.east_asian_width(c) in "NaH" for c in (left, right))
-    return LATIN_GAP if half_width else KANA_GAP
+        return LATIN_GAP if space > LIKELY else DIGIT_GAP
+    if any(unicodedata.east_asian_width(c) in "NaH" for c in (left, right)):
+        return LIKELY_GAP if space > LIKELY else LATIN_GAP
+    return KANA_GAP
 
 
 def _span(marks: NDArray[np.bool_], start: int, end: int) -> tuple[int, int]:

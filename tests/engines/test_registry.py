@@ -90,7 +90,6 @@ class TestPrepareEngine:
         )
         assert done.stdout.strip() == ""
 
-    @pytest.mark.slow
     def test_ppocr_starts_with_its_options(self):
         engine = prepare_engine("ppocr", options={"threads": "1", "second_look": "no"})()
         assert isinstance(engine, Engine)

@@ -165,8 +165,9 @@ def test_a_vote_is_one_of_the_readings(fields: list[FieldValue]) -> None:
 @given(
     st.lists(st.sampled_from(["A", "B", "C"]), min_size=1, max_size=5).flatmap(
         lambda vs: st.tuples(
-            st.just([read(v, 0.5 + 0.01 * i) for i, v in enumerate(vs)]),
-            st.permutations([read(v, 0.5 + 0.01 * i) for i, v in enumerate(vs)]),
+            st.just([read(v, 0.5 + 0.25 / 2**i) for i, v in enumerate(vs)]),
+            # No two sums of these are equal, so there is never a tie to break.
+            st.permutations([read(v, 0.5 + 0.25 / 2**i) for i, v in enumerate(vs)]),
         )
     )
 )
@@ -348,4 +349,4 @@ def test_taxes_are_voted_on_where_all_runs_found_them() -> None:
     assert merged.taxes[0].amount.value == Decimal(20)
     assert codes(merged.taxes[0].amount) == ["runs_disagree"]
     (merged,) = agree([[taxed(20, 8)], [taxed(20)]])
-    assert len(merged.taxes) in (1, 2)
+    assert merged.taxes == taxed(20, 8).taxes
