@@ -48,12 +48,12 @@ eval: $(READY) ## read sheets with truth and score: make eval SHEETS=folder OUT=
 	$(BIN)/ocr-pipeline eval run --sheets "$(SHEETS)" --out "$(or $(OUT),report)" $(ARGS)
 
 sheets: $(READY) ## make test faxes with truth: make sheets N=20 OUT=sheets SEVERITY=2 (or 0-5)
-	$(BIN)/python -m synth sheets -n $(N) --severity $(SEVERITY) --out "$(or $(OUT),sheets)" $(ARGS)
+	$(BIN)/ocr-pipeline sheets -n $(N) --severity $(SEVERITY) --out "$(or $(OUT),sheets)" $(ARGS)
 
 contact: $(READY) ## one order at all severities in a picture: make contact OUT=contact.png
 	$(BIN)/python -m synth contact --out "$(or $(OUT),contact.png)" $(ARGS)
 
-pictures: $(READY) ## draw the pictures of the README again
+pictures: demo ## draw the pictures of the README again
 	$(BIN)/python docs/pictures.py
 
 bench: ## speed of DiffusionGemma (not there yet: it comes with that engine)

@@ -33,7 +33,8 @@ class Outcome:
         raw_right: `raw` is the truth to the letter (NFC, trimmed).
         right: the typed values are equal. This is the score.
         folded_right: equal once look-alike characters are merged.
-        flagged: a person was told to look: at the field, at its order, or at the document.
+        flagged: a person was told to look at it; a line that is missing counts as flagged when its
+            order is, and everything does in a document without an order.
         codes: the codes of the field's own flags.
         confidence: of the field.
     """
@@ -57,10 +58,10 @@ def score(record: Record, case: Case, schema: Schema) -> list[Outcome]:
     """Score one document.
 
     Every true value has an outcome: a document that failed has them all wrong (and flagged, for it
-    stands in the list of failures), a row that was not found likewise, flagged when its order is.
+    stands in the list of failures), a row that was not found likewise.
     """
     order = _best(record.orders, case, schema)
-    seen = bool(order is None or order.flags)
+    seen = order is None
     outcomes = [
         _outcome(
             case, schema.field(name), None, true, order.fields[name] if order else ABSENT, seen
@@ -68,14 +69,14 @@ def score(record: Record, case: Case, schema: Schema) -> list[Outcome]:
         for name, true in case.fields.items()
     ]
     rows = match_rows(order.rows if order else (), case.rows, schema)
-    # A line that is missing makes the sum fail: whoever looks at that sees the missing line.
+    # A flag of the whole order, or a sum that fails, makes a person count the lines.
     values = order.fields.values() if order else ()
-    sums = any(f.code == "sum" for value in values for f in value.flags)
+    counted = bool(order and order.flags) or any(f.code == "sum" for v in values for f in v.flags)
     specs = {s.name: s for s in schema.rows}
     for i, (true_row, row) in enumerate(zip(case.rows, rows, strict=True)):
         for name, true in true_row.items():
             value = row[name] if row is not None else ABSENT
-            told = seen or (row is None and sums)
+            told = seen or (row is None and counted)
             outcomes.append(_outcome(case, specs[name], i, true, value, told))
     return outcomes
 

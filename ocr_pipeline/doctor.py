@@ -59,7 +59,8 @@ def _opencv() -> Diagnosis:
         "opencv",
         "broken",
         f"installed: {', '.join(wheels) or 'none'}",
-        f"pip uninstall -y {' '.join(wheels)}; pip install opencv-python-headless",
+        (f"pip uninstall -y {' '.join(wheels)}; " if wheels else "")
+        + "pip install opencv-python-headless",
     )
 
 

@@ -78,7 +78,7 @@ def assemble(
     usable = [
         orders
         for (orders, _), run in zip(extracted, readings, strict=True)
-        if any(r.status is not ReadingStatus.FAILED for r in run)
+        if any(_says_something(r) for r in run)
     ]
     orders = tuple(check(order, schema) for order in agree(usable))
     per_page = [_page_status(p, [run[i] for run in readings]) for i, p in enumerate(pages)]
@@ -95,6 +95,12 @@ def assemble(
         markdown="\n\n".join(render(t) for t in shown or transcripts[0]),
         stats={"seconds": round(seconds, 3)},
     )
+
+
+def _says_something(reading: Reading) -> bool:
+    """Whether a run has a vote: one that failed or never started has none."""
+    ended = reading.status in (ReadingStatus.OK, ReadingStatus.BLANK)
+    return ended or bool(reading.words or reading.raw)
 
 
 def _read(

@@ -95,7 +95,9 @@ class TestTransform:
         assert transform(quad_of_box((0, 0, 1000, 10)), matrix)[1] == pytest.approx((500.0, 0.0))
 
     def test_plain_floats_come_back(self):
-        assert all(type(v) is float for p in transform(quad_of_box((0, 0, 1, 1)), identity()) for v in p)
+        assert all(
+            type(v) is float for p in transform(quad_of_box((0, 0, 1, 1)), identity()) for v in p
+        )
 
 
 class TestBoxes:
@@ -160,9 +162,7 @@ class TestUnion:
     @given(parts=st.lists(boxes(), min_size=2, max_size=6), degrees=angle, noise=st.floats(-2, 2))
     def test_it_holds_every_part(self, parts, degrees, noise):
         turns = [degrees + noise * (-1) ** i for i in range(len(parts))]
-        quads = [
-            transform(quad_of_box(b), rotation(t)) for b, t in zip(parts, turns, strict=True)
-        ]
+        quads = [transform(quad_of_box(b), rotation(t)) for b, t in zip(parts, turns, strict=True)]
         whole = union(quads)
         assert all(holds(whole, p, 1e-4) for q in quads for p in q)
 

@@ -304,13 +304,15 @@ def test_stored_readings_give_the_same_record(png) -> None:
 
 def test_the_worst_page_decides() -> None:
     ok, failed = reading(FORM), reading("", 2, ReadingStatus.FAILED)
+    letter = reading(LETTER, 2)
+    looping = reading(FORM, 2, ReadingStatus.LOOPING)
     worst: Sequence[tuple[list[Page], list[Reading], DocumentStatus]] = [
-        ([page(), page(2)], [ok, reading(LETTER, 2)], DocumentStatus.OK),
+        ([page(), page(2)], [ok, letter], DocumentStatus.OK),
         ([page(), page(2)], [ok, failed], DocumentStatus.FAILED),
         ([page(), page(2, Ink.DAMAGED)], [ok, reading("", 2)], DocumentStatus.DAMAGED),
         ([page(), page(2, Ink.DAMAGED)], [replace(failed, page=1), failed], DocumentStatus.FAILED),
-        ([page(), page(2)], [ok, reading(FORM, 2, ReadingStatus.LOOPING)], DocumentStatus.INCOMPLETE),
-        ([page(1, Ink.BLANK), page(2)], [reading(""), reading(LETTER, 2)], DocumentStatus.NOT_AN_ORDER),
+        ([page(), page(2)], [ok, looping], DocumentStatus.INCOMPLETE),
+        ([page(1, Ink.BLANK), page(2)], [reading(""), letter], DocumentStatus.NOT_AN_ORDER),
     ]  # fmt: skip
     for pages, readings, status in worst:
         assert assemble("x", pages, [readings], SCHEMA).status is status

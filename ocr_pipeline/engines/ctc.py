@@ -13,6 +13,9 @@ BLANK = 0
 
 RUNNERS_UP = 3
 
+LATIN_SIGNS = frozenset("¥·²³µ¼½¾")
+"""What the model writes for ￥ ・ ㎡ ㎥ and the like; cp932 has other characters for them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Glyph:
@@ -44,7 +47,7 @@ def printable(characters: Sequence[str]) -> NDArray[np.bool_]:
     """
 
     def allowed(c: str) -> bool:
-        if "\u4e00" <= c <= "\u9fff":
+        if "\u4e00" <= c <= "\u9fff" or c in LATIN_SIGNS:
             return True
         try:
             c.encode("cp932")
@@ -91,7 +94,8 @@ def decode(
             continue
         peak = start + int(masked[start:end, label].argmax())
         row = masked[peak]
-        order = np.argpartition(row, -(RUNNERS_UP + 2))[-(RUNNERS_UP + 2) :]
+        count = min(RUNNERS_UP + 2, len(row))
+        order = np.argpartition(row, -count)[-count:]
         order = order[np.argsort(-row[order])]
         others = tuple(
             (characters[int(k)], round(float(row[k]), 5))

@@ -29,6 +29,8 @@ LIKELY_GAP = 0.3
 """Where the recogniser thought of a space, this much."""
 SURE, LIKELY = 0.5, 0.1
 """Probabilities of a space from which the recogniser is sure of it, or has thought of it."""
+STANDS_OUT = 1.3
+"""Share of the usual distance of two characters that is more than usual."""
 _NUMERIC = set("0123456789,.-¥￥:：/%")
 
 
@@ -39,7 +41,9 @@ def crop(image: Gray, quad: Quad, height: int) -> Gray:
     down = max(float(np.linalg.norm(bl - tl)), float(np.linalg.norm(br - tr)), 1.0)
     width = max(8, round(across / down * height))
     target = np.array([[0, 0], [width, 0], [width, height], [0, height]], np.float32)
-    matrix = cv2.getPerspectiveTransform(np.asarray(quad, np.float32), target)
+    # Quads name the corners of pixels, OpenCV their centres.
+    corners = np.asarray(quad, np.float32) - 0.5
+    matrix = cv2.getPerspectiveTransform(corners, target - np.float32(0.5))
     line = cv2.warpPerspective(
         image,
         matrix,
@@ -73,13 +77,13 @@ def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
     ink = line < DARK
     top, bottom = _span(ink.sum(axis=1) > max(1, 0.004 * width), 0, height)
     columns = ink[top:bottom].sum(axis=0) >= 2
-    em = max(bottom - top, height // 3)
+    em = float(max(bottom - top, height // 3))
     centers = [(g.start + g.end) / 2 * width for g in visible]
-    pitch = float(np.median(np.diff(centers))) if len(centers) > 1 else float(em)
+    pitch = _pitch(visible, centers, em)
     bounds = [
-        max(0.0, centers[0] - max(pitch, em) * 0.75),
+        max(0.0, centers[0] - em * 0.75),
         *((a + b) / 2 for a, b in pairwise(centers)),
-        min(float(width), centers[-1] + max(pitch, em) * 0.75),
+        min(float(width), centers[-1] + em * 0.75),
     ]
     chars: list[Char] = []
     for i, glyph in enumerate(visible):
@@ -88,11 +92,26 @@ def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
             gap = _longest_gap(columns, int(centers[i - 1]), int(centers[i])) / em
             needed = _space_gap(visible[i - 1].text, glyph.text, glyph.space)
             # In a loosely set line the gaps are wide everywhere: a space stands out among them.
-            if gap > needed and (needed < KANA_GAP or centers[i] - centers[i - 1] > 1.3 * pitch):
+            usual = pitch * (_advance(visible[i - 1].text) + _advance(glyph.text)) / 2
+            stands_out = centers[i] - centers[i - 1] > STANDS_OUT * usual
+            if gap > needed and (stands_out or glyph.space > LIKELY):
                 chars.append(Char(" "))
         box = (left / width, top / height, right / width, bottom / height)
         chars.append(Char(glyph.text, glyph.confidence, glyph.alternatives, _part(quad, box)))
     return tuple(chars)
+
+
+def _advance(char: str) -> float:
+    """Width that a font gives a character, in ems."""
+    return 0.5 if unicodedata.east_asian_width(char) in "NaH" else 1.0
+
+
+def _pitch(glyphs: Sequence[Glyph], centers: Sequence[float], em: float) -> float:
+    """Pixels between the middles of two neighbours, for each em of their widths."""
+    if len(glyphs) < 2:
+        return em
+    widths = [(_advance(a.text) + _advance(b.text)) / 2 for a, b in pairwise(glyphs)]
+    return float(np.median(np.diff(centers) / widths))
 
 
 def _space_gap(left: str, right: str, space: float) -> float:

@@ -20,7 +20,7 @@ from ocr_pipeline.engines.base import Cancel, Reading, ReadingStatus, Word
 from ocr_pipeline.engines.ctc import Glyph, decode, printable
 from ocr_pipeline.engines.events import Emit, Event
 from ocr_pipeline.engines.lines import crop, place
-from ocr_pipeline.engines.regions import cut_at_rules, unread_ink
+from ocr_pipeline.engines.regions import cut_at_rules, unread_ink, without_columns
 from ocr_pipeline.errors import EngineError
 from ocr_pipeline.geometry import Quad, transform, union
 from ocr_pipeline.pages.clean import despeckle
@@ -152,7 +152,7 @@ class PpocrEngine:
         if cancel is not None and cancel():
             return replace(blank, status=ReadingStatus.INCOMPLETE)
         rules = find_rules(view.image, max(view.dpi))
-        quads = cut_at_rules(boxes, rules, max(view.dpi))
+        quads = cut_at_rules(without_columns(boxes), rules, max(view.dpi))
         words = list(self._words(view, quads))
         if self.settings.second_look:
             found = unread_ink(view.image, quads, rules, max(view.dpi))

@@ -15,10 +15,29 @@ THROUGH = 0.9
 """A vertical rule that covers this share of a box's height, and goes on beyond it, cuts it."""
 NARROWEST = 0.35
 """Nothing narrower than this share of the line height is cut off: it would be no character."""
+TALL = 2.2
+"""A box this many lines high and higher than wide runs down a column."""
 MEETS = 0.06
 """Inches by which a cell border may miss the horizontal rule it ends at."""
 UNREAD = 0.75
 """Ink of which this share lies outside all boxes has not been read."""
+
+
+def without_columns(quads: Sequence[Quad]) -> list[Quad]:
+    """Leave out boxes that the detector drew down a column of single characters.
+
+    Forms are printed in lines; what stands below one another are the units of several rows. The
+    second look reads them one by one.
+    """
+    if not quads:
+        return []
+    boxes = [box_of(q) for q in quads]
+    line = float(np.median([b[3] - b[1] for b in boxes]))
+    return [
+        q
+        for q, (left, top, right, bottom) in zip(quads, boxes, strict=True)
+        if bottom - top < TALL * line or right - left > bottom - top
+    ]
 
 
 def cut_at_rules(quads: Sequence[Quad], rules: Rules, dpi: float) -> list[Quad]:
@@ -76,7 +95,7 @@ def unread_ink(image: Gray, quads: Sequence[Quad], rules: Rules, dpi: float) -> 
     # Neighbouring characters of one line run together, lines do not.
     reach = max(3, round(0.35 * line))
     joined = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((3, reach), np.uint8))
-    joined = cv2.morphologyEx(joined, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8))
+    joined = cv2.morphologyEx(joined, cv2.MORPH_OPEN, np.ones((2, 2), np.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(joined, connectivity=8)
     total = np.bincount(labels.ravel(), weights=ink.ravel(), minlength=count)
     hidden = np.bincount(labels.ravel(), weights=(ink & covered).ravel(), minlength=count)

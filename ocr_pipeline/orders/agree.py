@@ -70,9 +70,9 @@ def agree(runs: Sequence[Sequence[Order]]) -> tuple[Order, ...]:
 
 
 def _frame(counts: Sequence[int]) -> int:
-    """Index of the first run with the most common count."""
-    usual, _ = Counter(counts).most_common(1)[0]
-    return list(counts).index(usual)
+    """Index of the first run with the most common count; of equally common ones the larger."""
+    votes = Counter(counts)
+    return list(counts).index(max(votes, key=lambda n: (votes[n], n)))
 
 
 def _match(order: Order, index: int, run: Sequence[Order]) -> Order | None:
@@ -98,7 +98,20 @@ def _merge(orders: Sequence[Order]) -> Order:
         ]
         rows.append({n: vote([m[n] if m is not None else ABSENT for m in matches]) for n in row})
     fields = {n: vote([o.fields[n] for o in orders]) for n in frame.fields}
-    return replace(frame, fields=fields, rows=tuple(rows), taxes=_taxes(frame, orders))
+    merged = replace(frame, fields=fields, rows=tuple(rows), taxes=_taxes(frame, orders))
+    counts = sorted({len(o.rows) for o in orders})
+    if len(counts) > 1:
+        merged = replace(merged, flags=(*merged.flags, _other_rows(counts)))
+    return merged
+
+
+def _other_rows(counts: Sequence[int]) -> Flag:
+    shown = " / ".join(map(str, counts))
+    return Flag(
+        "row_count",
+        f"明細の行数が読み取りごとに異なります: {shown}",
+        f"the runs found different numbers of lines: {shown}",
+    )
 
 
 def _taxes(frame: Order, orders: Sequence[Order]) -> tuple[Tax, ...]:

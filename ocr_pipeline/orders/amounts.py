@@ -47,7 +47,7 @@ _MINUS = "▲△\\-‐–—―−"
 _MARK = "[,.:;'’・·\\s]"
 _BODY = r"[\dOo〇○QlI|!iSBZ](?:[\dOo〇○QlI|!iSBZ,、.:;'’・·\s]*[\dOo〇○QlI|!iSBZ,、.:;])?"
 _MONEY = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[{_MINUS}])?\s*金?\s*(?P<yen>[¥\\VvYy半羊])?\s*"
+    rf"(?:[¥\\]\s*(?=\())?(?P<open>\()?\s*(?P<sign>[{_MINUS}])?\s*金?\s*(?P<yen>[¥\\VvYy半羊])?\s*"
     rf"(?P<sign2>[{_MINUS}])?\s*"
     rf"[*※]?\s*(?P<body>{_BODY})\s*(?P<en>円也?|圓也?|JPY|yen)?\s*(?P<close>\))?\s*"
     r"[-‐–—―−─ー一※*]?\s*"

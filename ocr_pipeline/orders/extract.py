@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from rapidfuzz import fuzz
 
@@ -13,10 +14,12 @@ from ocr_pipeline.orders.kinds import Kind
 from ocr_pipeline.orders.labels import Hit, find_labels, neighbour, value_beside
 from ocr_pipeline.orders.model import (
     ABSENT,
+    Candidate,
     FieldState,
     FieldValue,
     Flag,
     Order,
+    Repair,
     Row,
     Tax,
     Value,
@@ -32,6 +35,9 @@ from ocr_pipeline.tables.transcript import Cell, Table, Transcript
 _RATE_ALONE = re.compile(r"^[（(]?\s*\d{1,2}\s*[%％]\s*[)）]?$")
 TITLE_LIKENESS = 70.0
 """rapidfuzz ratio from which a heading counts as the form's title."""
+
+SURE_TITLE = 90.0
+"""The title of another form must be read better than that, before a page is passed over."""
 
 UNLABELLED = Flag(
     "label_unread",
@@ -53,6 +59,7 @@ class _Draft:
     titled: bool
     cells: dict[str, list[Cell]] = field(default_factory=dict)
     flags: dict[str, Flag] = field(default_factory=dict)
+    blank: set[str] = field(default_factory=set)
     items: Items = field(default_factory=Items)
     tables: int = 0
 
@@ -76,7 +83,9 @@ def extract(
     drafts: list[_Draft] = []
     transmissions = []
     for transcript in transcripts:
-        transmission, lines = split_transmission(transcript.lines, transcript.page)
+        transmission, lines = split_transmission(
+            transcript.lines, transcript.page, lambda c: bool(find_labels(c, schema.fields))
+        )
         if transmission is not None:
             transmissions.append(transmission)
         draft = _draft(replace(transcript, lines=lines), schema)
@@ -118,7 +127,9 @@ def _draft(page: Transcript, schema: Schema) -> _Draft:
     item_tables = [t for t in page.tables if is_item_table(t, schema)]
     others = [t for t in page.tables if t not in item_tables]
     pieces = [*page.lines, *_cells_of(others)]
-    draft = _Draft([page.page], _titled(pieces, schema), tables=len(item_tables))
+    if _titled(pieces, schema.other_titles, SURE_TITLE) and not _titled(pieces, schema.titles):
+        return _Draft([page.page], titled=False)
+    draft = _Draft([page.page], _titled(pieces, schema.titles), tables=len(item_tables))
     for table in item_tables:
         read = read_items(table, schema)
         draft.items.rows += read.rows
@@ -146,9 +157,11 @@ def _cells_of(tables: Iterable[Table]) -> list[Cell]:
     return [c for t in tables for row in (t.header, *t.rows) for c in row if not c.blank]
 
 
-def _titled(pieces: Sequence[Cell], schema: Schema) -> bool:
-    known = [label(t) for t in schema.titles]
-    return any(fuzz.ratio(label(p.text), t) >= TITLE_LIKENESS for p in pieces[:12] for t in known)
+def _titled(
+    pieces: Sequence[Cell], titles: Sequence[str], likeness: float = TITLE_LIKENESS
+) -> bool:
+    known = [label(t) for t in titles]
+    return any(fuzz.ratio(label(p.text), t) >= likeness for p in pieces[:12] for t in known)
 
 
 def _read_labels(pieces: Sequence[Cell], schema: Schema, draft: _Draft) -> list[Cell]:
@@ -166,8 +179,9 @@ def _read_labels(pieces: Sequence[Cell], schema: Schema, draft: _Draft) -> list[
                 value = Cell(page=value.page)  # 消費税(10%) is all label
             taken: list[Cell] = []
             if value.blank:
-                beside = neighbour(piece, [p for p in pieces if not hits[id(p)]])
+                beside = neighbour(piece, pieces, lambda p: bool(hits[id(p)]))
                 if beside is None:
+                    draft.blank.add(spec.name)
                     continue
                 value, taken = beside, [beside]
             if not _plausible(spec, value, hit):
@@ -249,14 +263,21 @@ def _order(draft: _Draft, schema: Schema) -> Order:
     fields: dict[str, FieldValue] = {}
     echoes: dict[str, tuple[FieldValue, ...]] = {}
     for spec in schema.fields:
-        cells = [*draft.items.sums.get(spec.name, [])[-1:], *draft.cells.get(spec.name, [])]
+        sums = draft.items.sums.get(spec.name, [])
+        if len(draft.items.taxes) < 2 or spec.total != "tax":
+            sums = sums[-1:]
+        cells = [*sums, *draft.cells.get(spec.name, [])]
         values = [typed(spec, c)[0] for c in cells]
-        readable = [v for v in values if v.state is FieldState.READ]
-        first = (readable or values or [ABSENT])[0]
+        if spec.total == "tax" and len(draft.items.taxes) > 1:
+            values = _sum_of_rates(values, len(draft.items.taxes))
+        best = next((i for i, v in enumerate(values) if v.state is FieldState.READ), 0)
+        first = values[best] if values else ABSENT
+        if not values and spec.name in draft.blank:
+            first = FieldValue(FieldState.BLANK, confidence=1.0, page=draft.pages[0])
         if spec.name in draft.flags and first.state is FieldState.READ:
             first = first.flagged(draft.flags[spec.name])
         fields[spec.name] = first
-        others = tuple(v for v in values if v is not first)
+        others = tuple(v for i, v in enumerate(values) if i != best)
         if others and spec.kind is not Kind.TEXT:
             echoes[spec.name] = others
     rows: list[Row] = [dict(r) for r in draft.items.rows]
@@ -267,6 +288,26 @@ def _order(draft: _Draft, schema: Schema) -> Order:
         echoes=echoes,
         pages=tuple(draft.pages),
     )
+
+
+def _sum_of_rates(values: list[FieldValue], rates: int) -> list[FieldValue]:
+    """The tax of a sheet that prints it per rate and nowhere in one sum."""
+    parts = values[:rates]
+    amounts = [v.value for v in parts if isinstance(v.value, Decimal)]
+    if len(values) != rates or len(amounts) != rates:
+        return values[rates:] or values
+    total = sum(amounts, Decimal(0))
+    raw = " + ".join(v.raw for v in parts)
+    return [
+        replace(
+            parts[-1],
+            raw=raw,
+            value=total,
+            confidence=min(v.confidence for v in parts),
+            candidates=(Candidate(total, 1),),
+            repairs=(Repair("sum_of_rates", raw, str(total)),),
+        )
+    ]
 
 
 def _taxes(draft: _Draft, schema: Schema) -> Iterable[Tax]:

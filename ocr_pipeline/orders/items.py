@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
 from rapidfuzz import fuzz
@@ -12,7 +12,7 @@ from rapidfuzz import fuzz
 from ocr_pipeline.orders.columns import map_columns
 from ocr_pipeline.orders.kinds import Kind
 from ocr_pipeline.orders.labels import aliases
-from ocr_pipeline.orders.model import FieldState, FieldValue, Row
+from ocr_pipeline.orders.model import FieldState, FieldValue, Flag, Repair, Row
 from ocr_pipeline.orders.schema import FieldSpec, Schema
 from ocr_pipeline.orders.text import label
 from ocr_pipeline.orders.typed import typed
@@ -22,11 +22,21 @@ FEWEST_COLUMNS = 2
 """A table with fewer known columns is no item table."""
 MISREAD_SUM = 40.0
 """rapidfuzz ratio from which the label of a closing sum counts."""
+SURE_SUM = 74.0
+"""From here on a cell is taken for such a label wherever it stands."""
 UNREAD_SUM = 20.0
 """What a closing sum weighs whose label cannot be read."""
 MOST_SUMS = 6
 """More closing rows than this are none."""
 _SUM_ORDER = ("subtotal", "tax", "total")
+_DITTO = frozenset(("〃", "々", "同上", "″", "仝", "〟"))
+_DITTO_LIKE = frozenset(("11", "II", "ll", '"', "”", "“", "''", "リ"))
+DITTO_GUESSED = Flag(
+    "ditto_guess",
+    "「〃」と判断しました (上の行と同じ)",
+    "taken for a ditto mark: as in the line above",
+)
+_WORDS_FIRST = re.compile(r"[ぁ-ヺ一-鿿]{2}")
 _JOINT = re.compile(r"(?<=\S)\s+|(?<=[ぁ-ヺー一-鿿])[.:・,]?(?=[0-9A-Za-zφΦ])")
 _NUMBER_AND_UNIT = re.compile(r"\s*([\d,.]+)\s*(\D+)$")
 _RATE = re.compile(r"(\d{1,2})\s*[%％]")
@@ -59,18 +69,26 @@ def read_items(table: Table, schema: Schema) -> Items:
     items = Items()
     page = next((c.page for c in table.header), 1)
     closings: list[tuple[Cell, Cell]] = []
+    above: list[Cell] = []
     for row in table.rows:
         filled = [c for c in row if not c.blank]
         if not filled or any(label(c.text) in closing for c in filled):
             continue
+        beside = _sums_below(above, filled)
+        above = [c for c in filled if _names_sum(c, schema)]
+        if beside:
+            closings = beside
+            continue
+        if len(above) == len(filled) > 1:
+            continue  # the labels of sums that stand in the next row
         # A closing sum stands behind the items; before the last of them it is a page's subtotal.
-        pair = _closing(row, columns) if items.rows else None
+        pair = _closing(row, columns, schema) if items.rows else None
         if pair is not None and len(closings) < MOST_SUMS:
             closings.append(pair)
             continue
         values = _row(row, columns, schema, page)
         if values is not None:
-            items.rows.append(values)
+            items.rows.append(_resolved(values, items.rows[-1]) if items.rows else values)
     for (text, amount), spec in zip(closings, _name_sums(closings, schema), strict=True):
         if spec is None:
             continue
@@ -81,16 +99,23 @@ def read_items(table: Table, schema: Schema) -> Items:
     return items
 
 
-def _closing(row: Sequence[Cell], columns: dict[str, int]) -> tuple[Cell, Cell] | None:
+def _closing(
+    row: Sequence[Cell], columns: dict[str, int], schema: Schema
+) -> tuple[Cell, Cell] | None:
     """The label and the amount of a row that can only be a closing sum; None for other rows.
 
-    Such a row has one amount and at most one text: nothing is ordered in it.
+    Such a row has one amount and at most one text: nothing is ordered in it. In the column of the
+    articles that text must look like the label of a sum: a discount stands there too.
     """
     filled = [(i, c) for i, c in enumerate(row) if not c.blank]
     figures = [(i, c) for i, c in filled if _figure(c)]
     texts = [(i, c) for i, c in filled if not _figure(c)]
     if len(figures) > 1 or len(texts) > 1:
         return None
+    if texts and texts[0][0] == columns.get("item"):
+        sums = [s for s in schema.fields if s.total]
+        if all(_sum_likeness(texts[0][1], s) <= UNREAD_SUM for s in sums):
+            return None
     if not figures:
         amount = _after_label(texts[0][1]) if texts else Cell()
         return (texts[0][1], amount) if _figure(amount) else None
@@ -105,6 +130,21 @@ def _after_label(cell: Cell) -> Cell:
     text = _RATE.sub(lambda m: " " * len(m.group(0)), cell.text)
     found = list(re.finditer(r"[¥￥▲△\-−]?[\d０-９][\d０-９,，.]*", text))
     return cell.slice(found[-1].start(), found[-1].end()) if found else Cell(page=cell.page)
+
+
+def _names_sum(cell: Cell, schema: Schema) -> bool:
+    """Whether a cell holds the well read label of a closing sum, and no amount."""
+    text = label(_RATE.sub("", cell.text))
+    return not _figure(cell) and any(
+        fuzz.ratio(text, a) >= SURE_SUM for s in schema.fields if s.total for a in aliases(s)
+    )
+
+
+def _sums_below(labels: Sequence[Cell], row: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
+    """Pair labels printed side by side with the amounts below them."""
+    if len(labels) < 2 or len(labels) != len(row) or not all(_figure(c) for c in row):
+        return []
+    return list(zip(labels, row, strict=True))
 
 
 def _name_sums(closing: Sequence[tuple[Cell, Cell]], schema: Schema) -> list[FieldSpec | None]:
@@ -141,6 +181,8 @@ def _sum_likeness(cell: Cell, spec: FieldSpec) -> float:
 def _figure(cell: Cell) -> bool:
     """Whether a cell holds an amount; a tax rate is none."""
     text = _RATE.sub("", cell.text).replace(" ", "")
+    if _WORDS_FIRST.match(text):
+        return False
     digits = sum(c.isdigit() for c in text)
     return digits > 0 and digits * 2 >= len(text) - 2
 
@@ -171,6 +213,27 @@ def _row(row: Sequence[Cell], columns: dict[str, int], schema: Schema, page: int
     if not set(read) - {"no"}:
         return None
     return values
+
+
+def _resolved(row: Row, above: Row) -> Row:
+    """A row whose 〃 and 同上 say what the row above says."""
+    resolved = dict(row)
+    for name, value in row.items():
+        before = above[name]
+        sign = value.raw.strip()
+        certain = sign in _DITTO
+        # Two upright strokes are read for the sign; as the name of an article they mean nothing.
+        if not certain and not (value.state is FieldState.READ and sign in _DITTO_LIKE):
+            continue
+        if not isinstance(before.value, str) or not isinstance(value.value, str | None):
+            continue
+        change = Repair("ditto", value.raw, str(before.value))
+        resolved[name] = replace(
+            value, state=FieldState.READ, value=before.value, repairs=(*value.repairs, change)
+        )
+        if not certain:
+            resolved[name] = resolved[name].flagged(DITTO_GUESSED)
+    return resolved
 
 
 def _part_units(cells: dict[str, Cell], schema: Schema) -> None:

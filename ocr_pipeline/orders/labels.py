@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -92,7 +92,9 @@ def _misread(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
     for field in fields:
         if field.kind not in SHAPED or parse(field.kind, value).state is not FieldState.READ:
             continue
-        if field.kind is Kind.CODE and parse(Kind.DATE, value).state is FieldState.READ:
+        # Without a colon the letters before the figures may be the code's own: PO-2025-2542.
+        coded = field.kind is Kind.CODE
+        if coded and (found.group(2) or parse(Kind.DATE, value).state is FieldState.READ):
             continue
         likeness = max(fuzz.ratio(label, a) for a in aliases(field))
         if likeness >= MISREAD and (best is None or likeness > best.likeness):
@@ -119,8 +121,10 @@ def aliases(field: FieldSpec) -> frozenset[str]:
 
 
 def _may_start(text: str, index: int) -> bool:
-    """A label starts a text, or follows a space, a bracket, or the polite 御 / ご."""
-    return index == 0 or text[index - 1] in " \n　:：(（[【御ご・■●○□◆*＊"
+    """A label starts a text, or follows a figure, a space, a bracket, or the polite 御 / ご."""
+    return (
+        index == 0 or text[index - 1].isdigit() or text[index - 1] in " \n　:：(（[【御ご・■●○□◆*＊"
+    )
 
 
 def _may_end(text: str, index: int) -> bool:
@@ -139,6 +143,9 @@ def _runs_on(text: str, index: int) -> bool:
 def value_beside(hit: Hit, next_start: int | None) -> Cell:
     """What stands behind a label in the same piece, up to the next label."""
     value = hit.cell.slice(hit.end, len(hit.cell.text) if next_start is None else next_start)
+    opened = hit.start > 0 and hit.cell.text[hit.start - 1] in "(（[【"
+    if opened and value.text.endswith((")", "）", "]", "】")):
+        value = value.slice(0, len(value.text) - 1)
     text = value.text
     start = 0
     while start < len(text) and (text[start] in _COLONS or text[start].isspace()):
@@ -146,16 +153,17 @@ def value_beside(hit: Hit, next_start: int | None) -> Cell:
     return value.slice(start, len(text))
 
 
-def neighbour(cell: Cell, pieces: Iterable[Cell]) -> Cell | None:
+def neighbour(cell: Cell, pieces: Sequence[Cell], is_label: Callable[[Cell], bool]) -> Cell | None:
     """The piece that stands to the right of a label, else the one below it.
 
-    Without quads (a vision-language model) it is the next piece in reading order.
+    Without quads (a vision-language model) it is the next piece in reading order, unless that is a
+    label itself.
     """
-    others = [p for p in pieces if p is not cell and not p.blank]
     if cell.quad is None:
-        order = list(pieces)
-        at = next((i for i, p in enumerate(order) if p is cell), -1)
-        return next((p for p in order[at + 1 :] if not p.blank), None) if at >= 0 else None
+        at = next((i for i, p in enumerate(pieces) if p is cell), len(pieces))
+        following = next((p for p in pieces[at + 1 :] if not p.blank), None)
+        return None if following is None or is_label(following) else following
+    others = [p for p in pieces if p is not cell and not p.blank and not is_label(p)]
     left, top, right, bottom = box_along(cell.quad, cell.quad)
     height = bottom - top
     beside: list[tuple[float, Cell]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from importlib import resources
@@ -32,6 +33,7 @@ class FieldSpec(_Strict):
         role: addressee or sender, found by 御中 and by the signature rather than by a label.
         total: which of the closing sums it is.
         many: the value may run over several lines.
+        drop: pattern of what is printed with the value and is no part of it (a department).
         known: the values that are usual; another one is flagged. Empty: any value is.
         joined: the column it shares a cell with when it has none of its own.
     """
@@ -44,6 +46,7 @@ class FieldSpec(_Strict):
     role: Literal["addressee", "sender"] | None = None
     total: Literal["subtotal", "tax", "total"] | None = None
     many: bool = False
+    drop: str | None = None
     known: tuple[str, ...] = ()
     joined: str | None = None
 
@@ -115,10 +118,20 @@ class Schema(_Strict):
     name: str
     title: str
     titles: tuple[str, ...]
+    other_titles: tuple[str, ...] = ()
     fields: tuple[FieldSpec, ...]
     rows: tuple[FieldSpec, ...]
     closing: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
+
+    @model_validator(mode="after")
+    def _patterns_compile(self) -> Schema:
+        for spec in (*self.fields, *self.rows):
+            try:
+                re.compile(spec.drop or "")
+            except re.error as e:
+                raise ValueError(f"{spec.name}: drop is no regular expression: {e}") from e
+        return self
 
     @model_validator(mode="after")
     def _names_exist(self) -> Schema:
@@ -161,7 +174,10 @@ class Schema(_Strict):
         Raises:
             KeyError: there is none.
         """
-        return next(f for f in self.fields if f.name == name)
+        for spec in self.fields:
+            if spec.name == name:
+                return spec
+        raise KeyError(name)
 
 
 def load_schema(name_or_path: str) -> Schema:
@@ -220,5 +236,8 @@ def _named(data: object) -> object:
         unquoted = [k for k in value if not isinstance(k, str)]
         if unquoted:
             raise TypeError(f'{part}: quote names that YAML takes for {unquoted[0]} ("no", "on" …)')
-        out[part] = [{**(v or {}), "name": k} for k, v in value.items()]
+        wrong = [k for k, v in value.items() if not isinstance(v, Mapping)]
+        if wrong:
+            raise TypeError(f"{part}: {wrong[0]} must be a mapping, e.g. {{label: …, kind: …}}")
+        out[part] = [{**v, "name": k} for k, v in value.items()]
     return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ocr_pipeline.geometry import box_along
@@ -44,29 +44,37 @@ class Transmission:
 
 
 def split_transmission(
-    lines: Sequence[Cell], page: int
+    lines: Sequence[Cell], page: int, is_labelled: Callable[[Cell], bool] = lambda _: False
 ) -> tuple[Transmission | None, tuple[Cell, ...]]:
     """Take the fax header line out of a page's text.
 
     The line has a date *with a time*, or a page count, among the first pieces; everything that
-    stands at the same height belongs to it.
+    stands at the same height belongs to it, but for labelled values: those are the order's.
+
+    Args:
+        lines: pieces of text in reading order.
+        page: 1-based page number.
+        is_labelled: whether a piece holds a label of the form.
 
     Returns:
         What the line says (None when there is no such line), and the lines that are left.
     """
     seeds = [
-        c for c in lines[:TOP_LINES] if _TIME.search(_flat(c.text)) or _PAGE.search(_flat(c.text))
+        c
+        for c in lines[:TOP_LINES]
+        if (_TIME.search(_flat(c.text)) or _PAGE.search(_flat(c.text))) and not is_labelled(c)
     ]
     if not seeds:
         return None, tuple(lines)
-    head = [c for c in lines[: TOP_LINES + 4] if any(_level(c, s) for s in seeds)]
+    near = [c for c in lines[: TOP_LINES + 4] if any(_level(c, s) for s in seeds)]
+    head = [c for c in near if not is_labelled(c)]
     text = _flat("  ".join(c.text for c in head))
     time, number, sender = _TIME.search(text), _PAGE.search(text), _SENDER.search(text)
     found = Transmission(
         page=page,
-        sender=sender.group(1).strip() if sender else "",
-        time=time.group(0) if time else "",
-        page_text=number.group(0) if number else "",
+        sender=_PAGE.split(sender.group(1))[0].strip() if sender else "",
+        time=time.group(0).strip() if time else "",
+        page_text=number.group(0).strip() if number else "",
         raw=text,
     )
     return found, tuple(c for c in lines if not any(c is h for h in head))

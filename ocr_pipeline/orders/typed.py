@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import date
 
@@ -27,12 +28,15 @@ def typed(spec: FieldSpec, cell: Cell | None) -> tuple[FieldValue, Parsed | None
     """
     if cell is None:
         return ABSENT, None
+    whole = cell.text
+    if spec.drop and (found := re.match(spec.drop, whole)):
+        cell = cell.slice(found.end(), len(whole))
     parsed = parse(spec.kind, cell.text)
     if spec.known and parsed.state is FieldState.READ and parsed.value not in spec.known:
         cell, parsed = _known(spec, cell, parsed)
     field = FieldValue(
         state=parsed.state,
-        raw=cell.text,
+        raw=whole,
         value=parsed.value,
         confidence=cell.confidence if parsed.state is not FieldState.BLANK else 1.0,
         candidates=_candidates(parsed),

@@ -299,7 +299,9 @@ def _ruled_bottom(borders: list[Rule], horizontals: list[Rule]) -> float:
         return sum(b.start < h.at < b.end + REACH * h.thickness + REACH for b in borders)
 
     closed = [h.at for h in horizontals if reached(h) >= 2]
-    return max(closed, default=float(np.median([b.end for b in borders])))
+    # Where the closing rule is lost, the borders still go on: three of them do not err alike.
+    ends = sorted(b.end for b in borders)
+    return max([*closed, ends[-3] if len(ends) >= 3 else ends[0]])
 
 
 def _open_bottom(header: list[Token], inside: Sequence[Token], em: float) -> float:

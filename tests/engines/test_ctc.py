@@ -127,7 +127,9 @@ class TestDecode:
         assert (second.start, second.end) == (0.75, 1.0)
 
     @pytest.mark.xfail(
-        strict=True, raises=ValueError, reason="argpartition asks for five classes of a row of three"
+        strict=True,
+        raises=ValueError,
+        reason="argpartition asks for five classes of a row of three",
     )
     def test_a_small_alphabet(self):
         rows = np.array([[0.1, 0.7, 0.2]], np.float32)
@@ -143,8 +145,8 @@ class TestPrintable:
 
     @pytest.mark.xfail(
         strict=True,
-        reason="cp932 lacks them, but the model writes them for ￥ and ・ and for m²: the mask leaves a "
-        "runner-up of confidence 0.01, or m2",
+        reason="cp932 lacks them, but the model writes them for ￥ and ・ and for m²: the mask "
+        "leaves a runner-up of confidence 0.01, or m2",
     )
     @pytest.mark.parametrize("c", "¥·²³")
     def test_what_the_model_writes_for_marks_that_are_printed(self, c):

@@ -29,10 +29,10 @@ TEXTS = (
     ("1,250", 620, 300, 34),
     ("個", 820, 300, 34),
     ("15,000", 1000, 300, 34),
-    ("ステンレス丸棒", 120, 370, 34),
-    ("40", 620, 370, 34),
-    ("本", 820, 370, 34),
-    ("208,500", 1000, 370, 34),
+    ("ステンレス丸棒", 120, 400, 34),
+    ("40", 620, 400, 34),
+    ("本", 820, 400, 34),
+    ("208,500", 1000, 400, 34),
 )
 
 
@@ -43,11 +43,11 @@ def engine():
 
 @pytest.fixture(scope="module")
 def page(drawing):
-    image = drawing.blank(1500, 480)
+    image = drawing.blank(1500, 520)
     for text, x, y, size in TEXTS:
         image = drawing.text(image, (x, y), text, size)
     image = np.where(image < 128, 0, 255).astype(np.uint8)
-    return Page(image, "a.tif", number=2, stored_size=(1500, 480), dpi=DPI)
+    return Page(image, "a.tif", number=2, stored_size=(1500, 520), dpi=DPI)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ class TestRead:
         assert all((a != b).any() for i, a in enumerate(views) for b in views[:i])
 
     def test_stored_pixels_are_those_of_the_file(self, engine, page, reading):
-        stored = translation(1500, 240) @ scaling(1.0, 0.5) @ rotation(180)
+        stored = translation(1500, 260) @ scaling(1.0, 0.5) @ rotation(180)
         again = engine.read(replace(page, matrix=stored), seed=5)
         assert texts(again) == texts(reading)
         for a, b in zip(again.words, reading.words, strict=True):
@@ -178,10 +178,28 @@ class TestRead:
         white = Page(np.full((300, 400), 255, np.uint8), "a.tif", dpi=DPI)
         assert engine.read(white).status is ReadingStatus.BLANK
 
-    @pytest.mark.parametrize("shape", [(1, 1), (5, 300), (300, 5)])
+    @pytest.mark.parametrize("shape", [(1, 1), (5, 300), (40, 8)])
     def test_a_page_of_almost_no_size(self, engine, shape):
         tiny = Page(np.zeros(shape, np.uint8), "a.tif", dpi=DPI)
         assert engine.read(tiny).status in {ReadingStatus.BLANK, ReadingStatus.OK}
+
+    @pytest.mark.xfail(
+        strict=True,
+        reason="the detector draws one upright box down a column of single characters, and it is "
+        "read as one line",
+    )
+    def test_a_column_of_single_characters(self, engine, drawing):
+        image = drawing.blank(1500, 400)
+        rows = (
+            ("六角穴付ボルト", "個", "1,250"),
+            ("ステンレス丸棒", "本", "40"),
+            ("ケーブル", "枚", "8"),
+        )
+        for i, row in enumerate(rows):
+            for x, text in zip((120, 820, 1000), row, strict=True):
+                image = drawing.text(image, (x, 100 + 56 * i), text, 34)
+        words = texts(engine.read(Page(image, "a.tif", dpi=DPI)))
+        assert words == sorted(text for row in rows for text in row)
 
     def test_a_table_with_rules(self, engine, drawing):
         image = drawing.order(rows=3, height=760)
@@ -207,8 +225,15 @@ class TestSameWords:
 
     @pytest.mark.parametrize(
         ("degrees", "shift", "oblong"),
-        [(0, (23, 11), False), (90, (0, 0), False), (180, (0, 0), True), (270, (7, 3), False)]
-        + [(2.3, (5, 9), False), (-3.1, (0, 0), False), (181.7, (0, 0), False)],
+        [
+            (0, (23, 11), False),
+            (90, (0, 0), False),
+            (180, (0, 0), True),
+            (270, (7, 3), False),
+            (2.3, (5, 9), False),
+            (-3.1, (0, 0), False),
+            (181.7, (0, 0), False),
+        ],
     )
     def test_rotated_and_shifted(self, engine, drawing, degrees, shift, oblong):
         image = drawing.blank(1500, 1000)
@@ -234,7 +259,8 @@ def test_reading_touches_no_network(page, tmp_path):
 import json, sys
 attempts = []
 def watch(event, arguments):
-    if event.startswith(("socket.", "urllib.", "http.client.", "ftplib.")):
+    if event in {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto",
+                 "socket.sendmsg", "urllib.Request", "http.client.connect", "ftplib.connect"}:
         attempts.append(event)
         raise OSError(f"no network here: {event}")
 sys.addaudithook(watch)

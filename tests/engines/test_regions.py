@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,9 +19,7 @@ def grid(xs=BORDERS, *, top=50.0, bottom=400.0, slope=0.0):
     """The rules of a table; borders that lean by `slope` pixels a pixel."""
     middle = (top + bottom) / 2
     return Rules(
-        horizontal=tuple(
-            Rule(xs[0], xs[-1], y, 0.0, 3.0) for y in np.linspace(top, bottom, num=6)
-        ),
+        horizontal=tuple(Rule(xs[0], xs[-1], y, 0.0, 3.0) for y in np.linspace(top, bottom, num=6)),
         vertical=tuple(Rule(top, bottom, x + slope * (middle - top), slope, 3.0) for x in xs),
     )
 
@@ -82,7 +82,7 @@ class TestCutAtRules:
         parts = [box_of(q) for q in cut_at_rules([quad], grid(), DPI)]
         assert parts[0][0] == pytest.approx(left)
         assert parts[-1][2] == pytest.approx(left + width)
-        for before, after in zip(parts, parts[1:], strict=False):
+        for before, after in pairwise(parts):
             assert 0 < after[0] - before[2] <= 6
             assert any(before[2] < x < after[0] for x in BORDERS)
         # No sliver is cut off: beyond half a rule there is a third of the height at both ends.

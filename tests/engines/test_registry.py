@@ -53,7 +53,12 @@ class TestPrepareEngine:
 
     @pytest.mark.parametrize(
         ("key", "value"),
-        [("threads", "many"), ("det_threshold", "high"), ("second_look", "perhaps"), ("threads", "")],
+        [
+            ("threads", "many"),
+            ("det_threshold", "high"),
+            ("second_look", "perhaps"),
+            ("threads", ""),
+        ],
     )
     def test_a_value_that_does_not_fit_is_shown(self, key, value):
         error = refused("ppocr", options={key: value})
@@ -90,6 +95,7 @@ class TestPrepareEngine:
         )
         assert done.stdout.strip() == ""
 
+    @pytest.mark.slow
     def test_ppocr_starts_with_its_options(self):
         engine = prepare_engine("ppocr", options={"threads": "1", "second_look": "no"})()
         assert isinstance(engine, Engine)

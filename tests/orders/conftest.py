@@ -83,7 +83,7 @@ class Forms:
         return text_cell(text, left, top, height=height)
 
     def table(self, rows: Sequence[Sequence[str]], left: float = 100, top: float = 800) -> Table:
-        """A table whose cells stand 220 pixels apart and whose lines 50; the first is the header."""
+        """A table whose cells stand 220 pixels apart and lines 50; the header first."""
         cells = [
             tuple(
                 text_cell(text, left + 220 * x, top + 50 * y) if text else Cell()
@@ -117,5 +117,3 @@ def schema() -> Schema:
 @pytest.fixture(scope="session")
 def forms(schema: Schema) -> Forms:
     return Forms(schema)
-
-

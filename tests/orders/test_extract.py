@@ -112,7 +112,8 @@ def test_labels_in_a_line(forms, line: str, expected: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["大塚商事\n\n御中", "大塚商事 様", "大塚商事御中", "大塚商事 御 中", "発注先: 大塚商事"]
+    "name",
+    ["大塚商事\n\n御中", "大塚商事 様", "大塚商事御中", "大塚商事 御 中", "発注先: 大塚商事"],
 )
 def test_who_is_addressed(forms, name: str) -> None:
     order = forms.one(f"発注書\n\n{name}\n{TABLE}")
@@ -129,12 +130,15 @@ def test_a_company_form_is_spelled_out(forms) -> None:
 def test_labels_in_a_table_of_their_own(forms) -> None:
     heads = "| 発注番号: 2602-305 | 発注日: 2026/4/1 |\n|---|---|\n| 納期: R8.5.1 | 担当: 山田 |\n"
     order = forms.one(f"発注書\n\n{heads}\n{TABLE}")
-    assert values(order).items() >= {
-        "order_no": "2602-305",
-        "order_date": "2026-04-01",
-        "due_date": "2026-05-01",
-        "person": "山田",
-    }.items()
+    assert (
+        values(order).items()
+        >= {
+            "order_no": "2602-305",
+            "order_date": "2026-04-01",
+            "due_date": "2026-05-01",
+            "person": "山田",
+        }.items()
+    )
 
 
 @pytest.mark.xfail(
@@ -234,7 +238,11 @@ def test_two_tax_rates_and_their_sum(forms, schema) -> None:
     text = RATES.replace("| | | | 合計", "| | | | 消費税計 | 18 |\n| | | | 合計")
     order = check(forms.one("発注書\n" + text), schema)
     assert [str(t.amount.value) for t in order.taxes] == ["8", "10"]
-    assert [str(order.fields[n].value) for n in ("subtotal", "tax", "total")] == ["200", "18", "218"]
+    assert [str(order.fields[n].value) for n in ("subtotal", "tax", "total")] == [
+        "200",
+        "18",
+        "218",
+    ]
     assert not any(order.fields[n].flags for n in ("subtotal", "tax", "total"))
 
 

@@ -56,7 +56,16 @@ def test_labels_and_what_stands_beside_them(text: str, labels: list[tuple[str, s
 
 @pytest.mark.parametrize(
     "text",
-    ["", "  ", ":", "発注致します", "電話機", "下記の通り発注致します。", "担当者様", "納期厳守のこと"],
+    [
+        "",
+        "  ",
+        ":",
+        "発注致します",
+        "電話機",
+        "下記の通り発注致します。",
+        "担当者様",
+        "納期厳守のこと",
+    ],
 )
 def test_words_that_only_begin_like_a_label(text: str) -> None:
     assert found(text) == []

@@ -102,7 +102,7 @@ def test_a_labelled_date_with_a_time_is_data(line: str) -> None:
 def test_a_printed_page_count_takes_no_data_with_it() -> None:
     title = placed("発注書", 700, 100)
     number = placed("発注番号: 2602-305", 100, 200)
-    found, rest = split_transmission((title, number, placed("1/2頁", 1500, 200)), 1)
+    _, rest = split_transmission((title, number, placed("1/2頁", 1500, 200)), 1)
     assert number in rest
 
 

@@ -137,8 +137,8 @@ class TestFindRules:
             assert r.slope * r.length == pytest.approx(slope * r.length, abs=1.5)
             for x in grid.xs:
                 dx, dy = (x, y + 1.5) - middle
-                turned = middle + (dx - slope * dy, dy + slope * dx)
-                assert r.across(turned[0]) == pytest.approx(turned[1], abs=2)
+                turned_x, turned_y = middle[0] + dx - slope * dy, middle[1] + dy + slope * dx
+                assert r.across(turned_x) == pytest.approx(turned_y, abs=2)
         for r in rules.vertical:
             assert r.slope * r.length == pytest.approx(-slope * r.length, abs=1.5)
         assert len(rules.borders(SLACK)) == len(grid.xs)
@@ -178,7 +178,9 @@ class TestFindRules:
             assert min(abs(y - v) for v in found) <= 1.5
 
     @pytest.mark.parametrize(("size", "lines"), [(24, 12), (32, 9), (48, 2), (72, 2)])
-    @pytest.mark.parametrize("text", ["目 田 川 日 皿 国 口", "1111 HIHL EFIT ロハ |ll", "一ー二三＝王正五"])
+    @pytest.mark.parametrize(
+        "text", ["目 田 川 日 皿 国 口", "1111 HIHL EFIT ロハ |ll", "一ー二三＝王正五"]
+    )
     def test_text_alone_has_no_borders(self, drawing, text, size, lines):
         image = drawing.blank(1400, 600)
         for i in range(lines):

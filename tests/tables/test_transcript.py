@@ -65,7 +65,9 @@ class TestSlice:
         assert (part.text, part.confidence, part.quad) == ("b", 0.5, None)
 
     @settings(deadline=None)
-    @given(text=st.text("あ1 \n", max_size=12), start=st.integers(-14, 14), end=st.integers(-14, 14))
+    @given(
+        text=st.text("あ1 \n", max_size=12), start=st.integers(-14, 14), end=st.integers(-14, 14)
+    )
     def test_it_is_the_slice_of_the_string_stripped(self, text, start, end):
         part = cell(text).slice(start, end)
         stripped = text[start:end].strip()
@@ -73,7 +75,9 @@ class TestSlice:
         assert "".join(c.text for c in part.chars) == part.text
 
     @settings(deadline=None)
-    @given(text=st.text("あ1 ", min_size=1, max_size=12), a=st.integers(0, 12), b=st.integers(0, 12))
+    @given(
+        text=st.text("あ1 ", min_size=1, max_size=12), a=st.integers(0, 12), b=st.integers(0, 12)
+    )
     def test_a_slice_of_a_slice(self, text, a, b):
         whole = cell("x" + text + "x")
         once = whole.slice(1, 1 + len(text))

@@ -130,7 +130,9 @@ class TestCut:
 
 class TestLinesOf:
     def test_top_to_bottom_and_left_to_right(self):
-        found = lines_of([token("d", 90, 62), token("b", 90, 2), token("c", 5, 60), token("a", 5, 0)])
+        found = lines_of(
+            [token("d", 90, 62), token("b", 90, 2), token("c", 5, 60), token("a", 5, 0)]
+        )
         assert texts(found) == [["a", "b"], ["c", "d"]]
 
     def test_a_line_that_slopes_stays_one_line(self):
