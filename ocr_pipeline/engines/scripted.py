@@ -11,9 +11,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from ocr_pipeline.engines.base import Cancel, Reading, ReadingStatus
 from ocr_pipeline.engines.events import Emit, Event
@@ -32,6 +32,8 @@ class Script:
         fault: what goes wrong instead of (or after) it: `raise` an error, `hang` until cancelled,
             `die` as a process, come back `incomplete` or `looping`, or `empty`.
     """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     text: str = ""
     fault: Fault | None = None

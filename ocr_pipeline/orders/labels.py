@@ -153,7 +153,9 @@ def value_beside(hit: Hit, next_start: int | None) -> Cell:
     return value.slice(start, len(text))
 
 
-def neighbour(cell: Cell, pieces: Sequence[Cell], is_label: Callable[[Cell], bool]) -> Cell | None:
+def neighbour(
+    cell: Cell, pieces: Sequence[Cell], is_label: Callable[[Cell], bool] = lambda _: False
+) -> Cell | None:
     """The piece that stands to the right of a label, else the one below it.
 
     Without quads (a vision-language model) it is the next piece in reading order, unless that is a

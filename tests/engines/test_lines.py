@@ -18,17 +18,9 @@ from ocr_pipeline.engines.lines import crop, place
 from ocr_pipeline.geometry import box_of, quad_of_box, rotation, transform
 
 HEIGHT = 48
-WORDS = (
-    "六角穴付ボルト",
-    "ステンレス丸棒",
-    "株式会社ミヤコ製作所",
-    "SUS303",
-    "M6×20",
-    "1,234,500",
-    "12.50",
-    "2026年4月1日",
-    "FU-35FA",
-)
+FULL_WIDTH = ("六角穴付ボルト", "ステンレス丸棒", "株式会社ミヤコ製作所")
+HALF_WIDTH = ("SUS303", "M6×20", "1,234,500", "12.50", "FU-35FA")
+WORDS = (*FULL_WIDTH, *HALF_WIDTH, "2026年4月1日", "リトルミル")
 
 
 @cache
@@ -90,7 +82,7 @@ def text_of(chars):
 
 
 class TestPlaceOnInk:
-    @pytest.mark.parametrize("word", [*WORDS, "リトルミル"])
+    @pytest.mark.parametrize("word", WORDS)
     def test_one_char_a_glyph_on_its_own_ink(self, word):
         line = drawn(word)
         chars = line.place()
@@ -101,7 +93,9 @@ class TestPlaceOnInk:
 
     @settings(deadline=None, max_examples=25)
     @given(
-        words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3),
+        words=st.sampled_from([FULL_WIDTH, HALF_WIDTH]).flatmap(
+            lambda words: st.lists(st.sampled_from(words), min_size=1, max_size=3)
+        ),
         size=st.integers(26, 38),
         spacing=st.integers(0, 4),
     )
