@@ -48,7 +48,6 @@ def test_one_opencv_wheel_and_the_right_one(monkeypatch, wheels: tuple[str, ...]
     assert all(w in found.detail for w in wheels)
 
 
-@pytest.mark.xfail(strict=True, reason="with no OpenCV wheel the remedy uninstalls nothing by name")
 def test_the_remedy_for_no_opencv_is_a_command_that_runs(monkeypatch) -> None:
     monkeypatch.setattr(doctor, "_installed", lambda _: "")
     assert "pip uninstall -y ;" not in named("opencv").remedy

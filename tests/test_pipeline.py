@@ -145,6 +145,13 @@ def test_an_engine_that_raises_fails_the_reading_and_says_why(png) -> None:
     assert not record.orders[0].fields["order_no"].flags
 
 
+def test_one_run_that_works_is_enough(png) -> None:
+    record = read(png, fault("raise"), fault("raise"), FORM)
+    assert record.status is DocumentStatus.INCOMPLETE
+    assert [o.fields["order_no"].value for o in record.orders] == ["A-1"]
+    assert "ボルト" in record.markdown
+
+
 @dataclass
 class Recording:
     """Remembers what it was asked, and raises or answers."""
@@ -215,7 +222,6 @@ def test_cancelled_between_runs(png) -> None:
     assert record.status is DocumentStatus.INCOMPLETE
 
 
-@pytest.mark.xfail(strict=True, reason="a run that was never started votes that there is no order")
 def test_what_was_read_before_a_cancel_is_kept(png) -> None:
     engine = Recording()
     record = read_document(

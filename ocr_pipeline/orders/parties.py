@@ -96,7 +96,8 @@ def _signature(cell: Cell, lines: Sequence[Cell]) -> float:
 
 def _below(cell: Cell, lines: Sequence[Cell]) -> list[Cell]:
     if cell.quad is None:
-        at = next(i for i, c in enumerate(lines) if c is cell)
+        # The name may be the part of its line that stands before a label.
+        at = next((i for i, c in enumerate(lines) if cell.text in c.text), len(lines))
         return list(lines[at + 1 : at + 6])
     left, _, right, bottom = box_along(cell.quad, cell.quad)
     height = bottom - box_along(cell.quad, cell.quad)[1]

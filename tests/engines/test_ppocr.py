@@ -183,11 +183,14 @@ class TestRead:
         tiny = Page(np.zeros(shape, np.uint8), "a.tif", dpi=DPI)
         assert engine.read(tiny).status in {ReadingStatus.BLANK, ReadingStatus.OK}
 
-    @pytest.mark.xfail(
-        strict=True,
-        reason="the detector draws one upright box down a column of single characters, and it is "
-        "read as one line",
-    )
+    @pytest.mark.parametrize("text", ["合計¥41,300", "A・B"])
+    def test_signs_that_have_several_code_points(self, engine, drawing, text):
+        image = drawing.text(drawing.blank(700, 200), (50, 60), text, 36)
+        (word,) = engine.read(Page(image, "a.tif", dpi=DPI)).words
+        alike = str.maketrans("￥·", "¥・")
+        assert word.text.replace(" ", "").translate(alike) == text
+        assert word.confidence > 0.5
+
     def test_a_column_of_single_characters(self, engine, drawing):
         image = drawing.blank(1500, 400)
         rows = (

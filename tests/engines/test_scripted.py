@@ -117,7 +117,6 @@ class TestLoad:
         assert "replies.json" in caught.value.message
         assert "JSON list" in caught.value.remedy
 
-    @pytest.mark.xfail(strict=True, reason="the shape of the entries is not checked")
     @pytest.mark.parametrize("content", [{"text": TABLE}, [{"text": 5}], [{"fault": ["raise"]}]])
     def test_entries_of_another_shape_are_refused(self, tmp_path, content):
         with pytest.raises(UsageError):

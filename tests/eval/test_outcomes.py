@@ -122,10 +122,13 @@ def test_only_what_the_truth_names_is_scored() -> None:
     assert [(o.field, o.row) for o in outcomes] == [("order_no", None), ("item", 0)]
 
 
-def test_a_flag_of_the_order_counts_for_its_fields() -> None:
+def test_a_flag_of_the_order_counts_for_a_missing_line_and_no_field() -> None:
     made = order(order_no=read("A-1"), flags=(FLAG,))
-    (outcome,) = score(record(made), case(order_no="A-7"), SCHEMA)
-    assert (outcome.flagged, outcome.codes) == (True, ())
+    outcomes = score(record(made), case({"item": "軸受"}, order_no="A-7"), SCHEMA)
+    assert [(o.field, o.flagged, o.codes) for o in outcomes] == [
+        ("order_no", False, ()),
+        ("item", True, ()),
+    ]
 
 
 @pytest.mark.parametrize("status", [DocumentStatus.FAILED, DocumentStatus.NOT_AN_ORDER])

@@ -61,6 +61,16 @@ def test_titles_that_are_gone_by_habit_and_content() -> None:
     assert (got["quantity"], got["unit"], got["unit_price"], got["amount"]) == (3, 4, 5, 6)
 
 
+def test_a_wide_table_whose_titles_are_nearly_all_spoilt() -> None:
+    row = ["1", "六角ボルト", "M6×20 SCM", "10", "本", "12", "120"]
+    got = columns(["", "", "", "", "", "単佃", "■"], row)
+    assert (got.get("item"), got.get("quantity"), got.get("unit")) == (1, 3, 4)
+    assert (got.get("unit_price"), got.get("amount")) == (5, 6)
+    # Nothing at all is left of the titles, or the table is narrow.
+    assert columns([""] * 7, row) == {}
+    assert len(columns(["", "単佃", "■"], row[4:])) < 2
+
+
 def test_no_two_columns_become_one_field() -> None:
     got = columns(["品名", "金額", "金額", "金額"], ["ボルト", "1", "2", "3"])
     assert len(set(got.values())) == len(got)

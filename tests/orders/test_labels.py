@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -102,11 +103,24 @@ def test_a_misread_label_with_a_value_that_fits() -> None:
     assert hit.likeness < 100
 
 
+def test_a_misread_label_without_a_colon() -> None:
+    (hit,) = find_labels(Cell("発汪日2026/3/1"), FIELDS)
+    assert (hit.field, value_beside(hit, None).text) == ("order_date", "2026/3/1")
+    # The letters before the figures may be the code's own.
+    assert find_labels(Cell("PO-2025-2542"), FIELDS) == []
+
+
 @pytest.mark.parametrize(
     "text", ["月目: 至急", "こちらへご連絡をお願いいたします: 2026/3/1", "時間:", "写真: 2026/3/1"]
 )
 def test_what_is_no_misread_label(text: str) -> None:
     assert find_labels(Cell(text), FIELDS) == []
+
+
+def test_a_bracket_around_label_and_value_is_no_part_of_it() -> None:
+    assert found("（注文番号：4500012）") == [("order_no", "4500012")]
+    assert found("[TEL 03-1234-5678]") == [("tel", "03-1234-5678")]
+    assert found("納期: 4月1日(水)") == [("due_date", "4月1日(水)")]
 
 
 def test_the_value_has_the_place_of_its_own_characters() -> None:
@@ -142,17 +156,22 @@ def test_hits_are_in_order_and_inside_the_text(text: str) -> None:
 # --- neighbours ---
 
 
+def near(cell: Cell, pieces: Sequence[Cell]) -> Cell | None:
+    """The neighbour of a label, where only 納期 and 発注日 are labels."""
+    return neighbour(cell, pieces, lambda c: c.text in ("納期", "発注日"))
+
+
 def test_beside_goes_before_below(forms) -> None:
     label = forms.cell("納期", 100, 300)
     beside, below = forms.cell("2026/4/1", 240, 302), forms.cell("2026/5/1", 100, 335)
-    assert neighbour(label, [below, label, beside]) is beside
-    assert neighbour(label, [below, label]) is below
+    assert near(label, [below, label, beside]) is beside
+    assert near(label, [below, label]) is below
 
 
 def test_the_nearest_goes_first(forms) -> None:
     label = forms.cell("納期", 100, 300)
-    near, far = forms.cell("near", 200, 300), forms.cell("far", 330, 300)
-    assert neighbour(label, [label, far, near]) is near
+    close, far = forms.cell("close", 200, 300), forms.cell("far", 330, 300)
+    assert near(label, [label, far, close]) is close
 
 
 def test_what_is_no_neighbour(forms) -> None:
@@ -166,8 +185,8 @@ def test_what_is_no_neighbour(forms) -> None:
         forms.cell(" ", 600, 300),
         Cell("nowhere"),
     ]
-    assert neighbour(label, [label, *others]) is None
-    assert neighbour(label, []) is None
+    assert near(label, [label, *others]) is None
+    assert near(label, []) is None
 
 
 @pytest.mark.parametrize("degrees", [90, 180, 270])
@@ -175,16 +194,24 @@ def test_right_and_below_are_the_reader_s(forms, degrees: int) -> None:
     label = forms.cell("納期", 100, 300)
     beside, below = forms.cell("2026/4/1", 240, 302), forms.cell("2026/5/1", 100, 335)
     turned = forms.turn(Transcript((label, beside, below)), degrees).lines
-    assert neighbour(turned[0], turned) is turned[1]
-    assert neighbour(turned[0], (turned[0], turned[2])) is turned[2]
+    assert near(turned[0], turned) is turned[1]
+    assert near(turned[0], (turned[0], turned[2])) is turned[2]
 
 
 def test_another_page_is_no_neighbour(forms) -> None:
     label = forms.cell("納期", 100, 300)
-    assert neighbour(label, [label, replace(forms.cell("2026/4/1", 240, 300), page=2)]) is None
+    assert near(label, [label, replace(forms.cell("2026/4/1", 240, 300), page=2)]) is None
 
 
 def test_without_places_the_next_piece_in_reading_order() -> None:
     before, label, blank, after = Cell("前"), Cell("納期"), Cell(" "), Cell("2026/4/1")
-    assert neighbour(label, [before, label, blank, after]) is after
-    assert neighbour(after, [before, label, blank, after]) is None
+    assert near(label, [before, label, blank, after]) is after
+    assert near(after, [before, label, blank, after]) is None
+
+
+def test_another_label_is_no_value(forms) -> None:
+    label, other = forms.cell("納期", 100, 300), forms.cell("発注日", 180, 300)
+    value = forms.cell("2026/4/1", 100, 336)
+    assert near(label, [label, other, value]) is value
+    unplaced = Cell("納期")
+    assert near(unplaced, [unplaced, Cell("発注日"), Cell("2026/4/1")]) is None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ocr_pipeline.orders.parties import addressee, sender
+from ocr_pipeline.orders.parties import addressee, crowded, sender
 from ocr_pipeline.orders.text import plain
 from ocr_pipeline.tables.transcript import Cell
 
@@ -95,6 +95,12 @@ def test_of_two_companies_the_one_above_its_telephone(forms) -> None:
     assert sender([delivery, buyer], lines, None) is buyer
 
 
+def test_a_telephone_says_more_than_an_address_where_goods_go() -> None:
+    delivery = ("株式会社見本倉庫", "大阪府八尾市光町", "", "", "", "")
+    lines = cells(*delivery, "株式会社大塚製作所", "電話 03(1234)5678")
+    assert text(sender(lines, lines, None)) == "株式会社大塚製作所"
+
+
 @pytest.mark.parametrize(
     ("printed", "name"),
     [
@@ -108,6 +114,33 @@ def test_of_two_companies_the_one_above_its_telephone(forms) -> None:
 def test_what_was_printed_into_the_name_is_cut_off(printed: str, name: str) -> None:
     lines = cells(printed, "TEL 03-1234-5678")
     assert text(sender(lines, lines, None, {plain("発注日")})) == name
+
+
+def test_a_name_that_shares_its_line_with_a_label() -> None:
+    lines = cells("株式会社大塚製作所 発注番号: A-1", "TEL 03-1234-5678")
+    free = [lines[0].slice(0, 9)]
+    assert text(sender(free, lines, None)) == "株式会社大塚製作所"
+
+
+@pytest.mark.parametrize(
+    ("other", "is_crowded"),
+    [
+        (("2026/2/9", 420, 300), True),
+        (("2026/2/9", 395, 318), True),
+        (("2026/2/9", 700, 300), False),
+        (("2026/2/9", 420, 340), False),
+        (("2026/2/9", 100, 340), False),
+    ],
+)
+def test_print_that_touches_a_name(forms, other, is_crowded: bool) -> None:
+    name = forms.cell("株式会社大塚製作所"[:10], 130, 300)
+    assert name.quad is not None
+    assert name.quad[1][0] == 400
+    assert crowded(name, [name, forms.cell(*other)]) is is_crowded
+
+
+def test_a_name_without_a_place_is_not_crowded() -> None:
+    assert not crowded(Cell("株式会社大塚"), cells("株式会社大塚", "2026/2/9"))
 
 
 def test_a_sentence_is_no_company() -> None:

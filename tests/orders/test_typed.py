@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from ocr_pipeline.engines.base import Char
 from ocr_pipeline.geometry import quad_of_box
 from ocr_pipeline.orders.kinds import Kind
 from ocr_pipeline.orders.model import ABSENT, Candidate, FieldState
@@ -64,6 +65,64 @@ def test_a_weekday_without_a_date_is_no_weekday_flag() -> None:
     value, _ = typed(spec(Kind.DATE), Cell("2026/2/31(火)"))
     assert value.value is None
     assert "weekday" not in {f.code for f in value.flags}
+
+
+def unsure(text: str, confidence: float, *alternatives: tuple[str, float]) -> Cell:
+    """A cell of which the engine was not sure in its first character."""
+    first = Char(text[0], confidence, alternatives)
+    return Cell(text, confidence, chars=(first, *(Char(c, 0.99) for c in text[1:])))
+
+
+def test_a_voicing_mark_that_may_be_lost() -> None:
+    value, _ = typed(spec(Kind.NAME), unsure("ハクト工業", 0.9, ("バ", 0.08)))
+    assert value.value == "ハクト工業"
+    assert [f.code for f in value.flags] == ["mark_unsure"]
+    assert "バクト工業" in value.flags[0].ja
+    assert value.candidates == (Candidate("ハクト工業", 1), Candidate("バクト工業", 0))
+    assert typed(spec(Kind.NAME), unsure("ハクト工業", 0.9, ("八", 0.08)))[0].flags == ()
+    # A code has no voicing marks.
+    assert typed(spec(Kind.CODE), unsure("A-1", 0.9, ("バ", 0.08)))[0].flags == ()
+
+
+def test_a_word_that_is_known_with_another_mark() -> None:
+    value, _ = typed(spec(Kind.NAME), Cell("ケープル"))
+    assert (value.value, [f.code for f in value.flags]) == ("ケープル", ["mark_unsure"])
+    assert typed(spec(Kind.NAME), Cell("ケーブル"))[0].flags == ()
+
+
+UNIT = FieldSpec(name="unit", label="単位", kind=Kind.UNIT, known=("個", "本"))
+
+
+def test_a_known_value_among_the_runners_up() -> None:
+    value, _ = typed(UNIT, unsure("佪", 0.5, ("回", 0.3), ("個", 0.2)))
+    assert (value.value, value.raw, value.confidence) == ("個", "佪", 0.2)
+    assert [(r.code, r.before, r.after) for r in value.repairs] == [("known_value", "佪", "個")]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        Cell("佪"),
+        unsure("佪", 0.5, ("回", 0.3)),
+        unsure("個数", 0.5, ("個", 0.2)),
+    ],
+    ids=["nothing known", "none is known", "more than a character"],
+)
+def test_no_known_value_among_the_runners_up(cell: Cell) -> None:
+    value, _ = typed(UNIT, cell)
+    assert (value.value, value.repairs) == (cell.text, ())
+
+
+def test_a_known_value_stays() -> None:
+    value, _ = typed(UNIT, unsure("本", 0.5, ("個", 0.4)))
+    assert (value.value, value.repairs) == ("本", ())
+
+
+def test_what_is_printed_with_a_value_and_is_no_part_of_it() -> None:
+    person = FieldSpec(name="person", label="担当", kind=Kind.NAME, drop="^.{2,12}?部 *")
+    value, _ = typed(person, Cell("購買部 山田太郎"))
+    assert (value.raw, value.value) == ("購買部 山田太郎", "山田太郎")
+    assert typed(person, Cell("山田太郎"))[0].value == "山田太郎"
 
 
 def test_prices_below_a_yen() -> None:

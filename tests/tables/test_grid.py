@@ -288,12 +288,6 @@ class TestBoxes:
         assert [c.quad is None for c in table.rows[0]] == [False, True, True, True, True, False]
 
 
-LAST_ROW_FALLS_OUT = pytest.mark.xfail(
-    strict=True,
-    reason="without the closing rule the table ends at the one above it, far as the borders go",
-)
-
-
 class TestDamage:
     """What the fax, the glass and the detector do to a table."""
 
@@ -353,7 +347,7 @@ class TestDamage:
             image[top + 3 : bottom, x : x + 3] = 255
         assert texts(sheet.read(image=image)) == sheet.expected
 
-    @pytest.mark.parametrize("lost", [*range(5), pytest.param(5, marks=LAST_ROW_FALLS_OUT)])
+    @pytest.mark.parametrize("lost", range(6))
     def test_a_row_rule_that_the_fax_lost(self, lost):
         sheet = Sheet()
         image = sheet.image()
