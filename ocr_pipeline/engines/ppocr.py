@@ -152,7 +152,9 @@ class PpocrEngine:
         if cancel is not None and cancel():
             return replace(blank, status=ReadingStatus.INCOMPLETE)
         rules = find_rules(view.image, max(view.dpi))
-        quads = cut_at_rules(without_columns(boxes), rules, max(view.dpi))
+        if self.settings.second_look:
+            boxes = without_columns(boxes)
+        quads = cut_at_rules(boxes, rules, max(view.dpi))
         words = list(self._words(view, quads))
         if self.settings.second_look:
             found = unread_ink(view.image, quads, rules, max(view.dpi))
@@ -210,6 +212,9 @@ def _detector(folder: Path, settings: PpocrSettings) -> Detect:
             "Global.max_side_len": 100_000,  # a fax page is read at its own size
             "Global.model_root_dir": str(folder),
             "EngineConfig.onnxruntime.intra_op_num_threads": settings.threads or -1,
+            # Without this a narrow strip would be blown up until its short side has 736 pixels.
+            "Det.limit_type": "max",
+            "Det.limit_side_len": 100_000,
             "Det.thresh": settings.det_threshold,
             "Det.box_thresh": settings.box_threshold,
         }

@@ -18,7 +18,15 @@ from ocr_pipeline.pages.page import Page
 from ocr_pipeline.pages.rules import Rules, find_rules
 from ocr_pipeline.tables.layout import FEWEST_BORDERS, Layout
 from ocr_pipeline.tables.transcript import Table, Transcript
-from ocr_pipeline.tables.words import Token, cell_of, lines_of, pieces_of, tokens_of
+from ocr_pipeline.tables.words import (
+    TITLE_GAP,
+    Token,
+    cell_of,
+    lines_of,
+    merged,
+    pieces_of,
+    tokens_of,
+)
 
 TITLE_LIKENESS = 74.0
 """rapidfuzz ratio from which a word counts as a known column title."""
@@ -45,7 +53,7 @@ def transcribe(
         Lines top to bottom (pieces left to right) and tables top to bottom.
     """
     to_upright = np.asarray(np.linalg.inv(page.matrix), np.float64)
-    tokens = tokens_of(reading.words, to_upright)
+    tokens = join_titles(tokens_of(reading.words, to_upright), titles, fold)
     rules = find_rules(page.image, max(page.dpi))
     tables: list[Table] = []
     rest = tokens
@@ -82,6 +90,29 @@ def _apart(line: Sequence[Token], rules: Rules) -> list[list[Token]]:
                 continue
         parts.append([token])
     return parts
+
+
+def join_titles(tokens: Sequence[Token], titles: frozenset[str], fold: Fold) -> list[Token]:
+    """Join single characters that together are a column title (品　名).
+
+    Only a title that comes out whole is joined, so that no two columns become one.
+    """
+    joined: list[Token] = []
+    for line in lines_of(tokens):
+        start = 0
+        while start < len(line):
+            end = start + 1
+            while (
+                end < len(line)
+                and len(line[end - 1].text) == len(line[end].text) == 1
+                and line[end].box[0] - line[end - 1].box[2] < TITLE_GAP * line[end].height
+            ):
+                end += 1
+            while end > start + 1 and fold("".join(t.text for t in line[start:end])) not in titles:
+                end -= 1
+            joined.append(merged(line[start:end]))
+            start = end
+    return joined
 
 
 def find_headers(

@@ -17,6 +17,8 @@ FEWEST_BORDERS = 4
 """A grid has at least this many vertical rules that start at the same height."""
 COLUMN_GAP = 0.3
 """Columns without rules are at least this share of the text height apart."""
+THROUGH = 0.8
+"""A horizontal rule this share of the table's width goes all the way."""
 REACH = 4
 """Pixels (and rule thicknesses) that a border may end short of the rule that closes it."""
 
@@ -113,9 +115,41 @@ class Layout:
         return sum(x > rule.across(y) for rule in self.borders[1:-1])
 
     def _rows(self, parts: Sequence[Token]) -> list[list[Token]]:
-        """Group tokens into table rows: text lines, joined where one cell is wrapped."""
+        """Group tokens into table rows.
+
+        What stands between two rules that go all the way is a row, however its lines lie. Where a
+        rule is lost there are two figures in one column; there, and on sheets without such rules,
+        the text lines are the rows, joined where a cell is wrapped.
+        """
+        bands: dict[int, list[Token]] = {}
+        left, right = self.borders[0].at, self.borders[-1].at
+        through = [r for r in self.horizontals if r.length > THROUGH * (right - left)]
+        for token in parts:
+            x, y = token.center
+            bands.setdefault(sum(r.across(x) < y for r in through), []).append(token)
         rows: list[list[Token]] = []
-        for line in lines_of(parts):
+        for above, band in sorted(bands.items()):
+            lines = lines_of(band)
+            if 0 < above < len(through) and self._is_one_row(band):
+                rows.append([t for line in lines for t in line])
+            else:
+                rows += self._text_rows(lines)
+        return rows
+
+    def _is_one_row(self, band: Sequence[Token]) -> bool:
+        """Whether no column of a band holds more than one figure, nor every column two lines."""
+        columns: dict[int, list[Token]] = {}
+        for token in band:
+            columns.setdefault(self.column_of(token), []).append(token)
+        figures = [sum(_numeric(t.text) for t in c) for c in columns.values()]
+        single = any(len(lines_of(c)) == 1 for c in columns.values())
+        return single and all(
+            n <= 1 or len(lines_of(c)) == 1 for n, c in zip(figures, columns.values(), strict=True)
+        )
+
+    def _text_rows(self, lines: Sequence[Sequence[Token]]) -> list[list[Token]]:
+        rows: list[list[Token]] = []
+        for line in lines:
             if rows and self._wraps(rows[-1], line):
                 rows[-1].extend(line)
             else:

@@ -89,6 +89,16 @@ def _token(chars: Sequence[Char], boxes: Sequence[Box | None], whole: Box) -> To
     return Token(tuple(chars), (left, whole[1], right, whole[3]))
 
 
+def merged(tokens: Sequence[Token]) -> Token:
+    """One token of several that stand side by side."""
+    if len(tokens) == 1:
+        return tokens[0]
+    return Token(
+        tuple(c for t in tokens for c in t.chars),
+        box_of((x, y) for t in tokens for x, y in (t.box[:2], t.box[2:])),
+    )
+
+
 def cut(token: Token, at: float, to_upright: Matrix) -> tuple[Token, Token] | None:
     """Cut a token at an x position between two of its characters; None when nothing is cut off."""
     split = 0

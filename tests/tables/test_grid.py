@@ -192,11 +192,6 @@ class TestTable:
         sheet = Sheet(rules=rules, rows=WRAPPED)
         assert texts(sheet.read()) == sheet.expected
 
-    @pytest.mark.xfail(
-        strict=True,
-        reason="rows come from text lines even where their rules are whole: a name of two lines "
-        "beside figures half way between them becomes three rows",
-    )
     @pytest.mark.parametrize("rules", ["grid", "open sides", "rows"])
     @pytest.mark.parametrize("lines", ["丸棒\nSUS303", "丸棒\nSUS303\n黒"])
     def test_figures_half_way_down_a_wrapped_row(self, rules, lines):
