@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 import pandas as pd
 
@@ -12,7 +12,8 @@ from eval.outcomes import Outcome
 
 def frame_of(outcomes: Sequence[Outcome]) -> pd.DataFrame:
     """One row per true value."""
-    return pd.DataFrame([asdict(o) for o in outcomes])
+    columns = [f.name for f in fields(Outcome)]
+    return pd.DataFrame([asdict(o) for o in outcomes], columns=columns)
 
 
 def by_severity(outcomes: pd.DataFrame) -> pd.DataFrame:

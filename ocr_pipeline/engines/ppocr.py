@@ -49,7 +49,7 @@ class Look:
 
 
 LOOKS = (Look(0.0034), Look(0.0), Look(0.0034, despeckled=True))
-"""Sigma 0.0034 in is 0.7 pixels of a fax. Chosen on generated sheets: see docs/engines.md."""
+"""Sigma 0.0034 in is 0.7 pixels of a fax."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ LEAST_CONFIDENCE: Mapping[Kind, float] = {
     Kind.UNIT: 0.5,
     Kind.TEXT: 0.4,
 }
-"""Below these a field is shown to a person. Measured with `ocr-pipeline score --trust`."""
+"""Below these a field is shown to a person. `ocr-pipeline eval run` prints what the flag caught."""
 
 PASSED = 0.1
 """A passed check leaves this share of the doubt in a field."""

@@ -13,7 +13,7 @@ from ocr_pipeline.orders.extract import extract
 from ocr_pipeline.orders.model import FieldState, Order
 from ocr_pipeline.orders.schema import load_schema
 from ocr_pipeline.tables.markdown import parse
-from ocr_pipeline.tables.transcript import Cell, Transcript
+from ocr_pipeline.tables.transcript import Cell, Table, Transcript
 
 TABLE = """
 | 品名 | 数量 | 単位 | 単価 | 金額 |
@@ -140,6 +140,25 @@ def test_labels_in_a_table_of_their_own(forms) -> None:
     )
 
 
+@pytest.mark.xfail(
+    strict=True, reason="without quads the value below a label in a table is not looked for"
+)
+def test_labels_in_the_row_above_their_values(forms) -> None:
+    heads = "| 発注番号 | 発注日 | 納期 |\n|---|---|---|\n| A-100 | 2026/4/1 | 2026/5/1 |\n"
+    order = forms.one(f"発注書\n\n{heads}\n{TABLE}")
+    assert [str(order.fields[n].value) for n in ("order_no", "order_date", "due_date")] == [
+        "A-100",
+        "2026-04-01",
+        "2026-05-01",
+    ]
+
+
+@pytest.mark.xfail(strict=True, reason="`many` is not used: only the first line is taken")
+def test_remarks_run_over_several_lines(forms) -> None:
+    order = forms.one(f"発注書\n\n納期: 2026/5/1\n\n備考: 分納不可。\n\n納品書を2部同封。\n{TABLE}")
+    assert "納品書を2部同封" in str(order.fields["remarks"].value)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -243,6 +262,19 @@ def test_the_tax_of_a_sheet_that_prints_it_per_rate_is_their_sum(forms) -> None:
     tax = forms.one("発注書\n" + RATES).fields["tax"]
     assert (tax.value, tax.raw) == (Decimal(18), "8 + 10")
     assert [r.code for r in tax.repairs] == ["sum_of_rates"]
+
+
+def test_the_sum_of_rates_is_as_sure_as_the_least_sure_of_them(forms, schema) -> None:
+    page = parse("発注書\n" + RATES)
+    unsure = Table(
+        page.tables[0].header,
+        tuple(
+            tuple(replace(c, confidence=0.5 if c.text == "8" else 0.9) for c in row)
+            for row in page.tables[0].rows
+        ),
+    )
+    (order,), _ = extract([replace(page, tables=(unsure,))], schema)
+    assert order.fields["tax"].confidence == 0.5
 
 
 def test_two_tax_rates(forms) -> None:
@@ -379,6 +411,10 @@ def test_other_documents(forms, text: str) -> None:
 @pytest.mark.parametrize("title", ["請求書", "納品書", "御見積書"])
 def test_another_form_with_an_item_table(forms, title: str) -> None:
     assert forms.read(f"# {title}\n\n番号: 33\n{TABLE}")[0] == ()
+
+
+def test_an_order_that_names_another_form_is_an_order(forms) -> None:
+    assert forms.one(f"# 発注書\n\n番号: 33\n\n納品書\n{TABLE}").rows
 
 
 def test_a_title_and_some_fields_are_an_order_without_rows(forms, schema) -> None:
