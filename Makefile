@@ -65,10 +65,10 @@ bench-synth: $(READY) ## speed of the fax simulation, in pages a second
 	$(BIN)/python -m benchmarks.synth $(ARGS)
 
 test: $(READY) ## run the fast tests
-	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m "not slow" $(ARGS)
 
 test-all: $(READY) ## run all tests, as CI does
-	$(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
 
 check: $(READY) ## lint, format and types; changes nothing
 	$(BIN)/ruff check
