@@ -60,9 +60,6 @@ def test_every_order_is_found(results: Results) -> None:
         assert len(record.readings) == 3
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the remarks below the table of 008_s1.pdf become an item line"
-)
 def test_every_line_is_found_and_nothing_else(results: Results) -> None:
     for source, case in CASES.items():
         if case.severity <= 3:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -11,7 +11,13 @@ from rapidfuzz import fuzz
 
 from ocr_pipeline.orders.items import Items, is_item_table, read_items
 from ocr_pipeline.orders.kinds import Kind
-from ocr_pipeline.orders.labels import Hit, find_labels, neighbour, value_beside
+from ocr_pipeline.orders.labels import (
+    Hit,
+    find_labels,
+    lines_below,
+    neighbour,
+    value_beside,
+)
 from ocr_pipeline.orders.model import (
     ABSENT,
     Candidate,
@@ -30,7 +36,7 @@ from ocr_pipeline.orders.text import label, plain
 from ocr_pipeline.orders.transmission import Transmission, split_transmission
 from ocr_pipeline.orders.typed import typed
 from ocr_pipeline.orders.values import parse
-from ocr_pipeline.tables.transcript import Cell, Table, Transcript
+from ocr_pipeline.tables.transcript import Cell, Table, Transcript, joined
 
 _RATE_ALONE = re.compile(r"^[（(]?\s*\d{1,2}\s*[%％]\s*[)）]?$")
 TITLE_LIKENESS = 70.0
@@ -132,11 +138,12 @@ def _draft(page: Transcript, schema: Schema) -> _Draft:
     draft = _Draft([page.page], _titled(pieces, schema.titles), tables=len(item_tables))
     for table in item_tables:
         read = read_items(table, schema)
+        pieces += read.notes
         draft.items.rows += read.rows
         draft.items.taxes += read.taxes
         for name, cells in read.sums.items():
             draft.items.sums.setdefault(name, []).extend(cells)
-    free = _read_labels(pieces, schema, draft)
+    free = _read_labels(pieces, schema, draft, _next_in_tables(others))
     labels = {plain(a) for s in schema.fields for a in (s.label, *s.aliases)}
     for spec in schema.fields:
         if spec.role and spec.name not in draft.cells:
@@ -164,7 +171,22 @@ def _titled(
     return any(fuzz.ratio(label(p.text), t) >= likeness for p in pieces[:12] for t in known)
 
 
-def _read_labels(pieces: Sequence[Cell], schema: Schema, draft: _Draft) -> list[Cell]:
+def _next_in_tables(tables: Iterable[Table]) -> dict[int, tuple[Cell, ...]]:
+    """For each cell (by identity) the cells to the right of it and below it."""
+    found: dict[int, tuple[Cell, ...]] = {}
+    for table in tables:
+        grid = (table.header, *table.rows)
+        for i, row in enumerate(grid):
+            for j, cell in enumerate(row):
+                right = row[j + 1 : j + 2]
+                below = grid[i + 1][j : j + 1] if i + 1 < len(grid) else ()
+                found[id(cell)] = (*right, *below)
+    return found
+
+
+def _read_labels(
+    pieces: Sequence[Cell], schema: Schema, draft: _Draft, beside: Mapping[int, Sequence[Cell]]
+) -> list[Cell]:
     """Collect every labelled value; returns the text that was neither label nor value."""
     used: list[Cell] = []
     before: dict[int, Cell] = {}
@@ -179,13 +201,22 @@ def _read_labels(pieces: Sequence[Cell], schema: Schema, draft: _Draft) -> list[
                 value = Cell(page=value.page)  # 消費税(10%) is all label
             taken: list[Cell] = []
             if value.blank:
-                beside = neighbour(piece, pieces, lambda p: bool(hits[id(p)]))
-                if beside is None:
+                following_cells = beside.get(id(piece), ()) if piece.quad is None else ()
+                near = next(
+                    (c for c in following_cells if not c.blank and not hits.get(id(c))), None
+                )
+                if near is None and not following_cells:
+                    near = neighbour(piece, pieces, lambda p: bool(hits[id(p)]))
+                if near is None:
                     draft.blank.add(spec.name)
                     continue
-                value, taken = beside, [beside]
+                value, taken = near, [near]
             if not _plausible(spec, value, hit):
                 continue
+            if spec.many:
+                more = lines_below(value, piece, pieces, lambda p: bool(hits[id(p)]))
+                taken = [*taken, *more]
+                value = joined([value, *more], "\n")
             used += [piece, *taken]
             if i == 0 and hit.start > 0:
                 before[id(piece)] = piece.slice(0, hit.start)

@@ -11,12 +11,12 @@ from rapidfuzz import fuzz
 
 from ocr_pipeline.orders.columns import map_columns
 from ocr_pipeline.orders.kinds import Kind
-from ocr_pipeline.orders.labels import aliases
+from ocr_pipeline.orders.labels import aliases, find_labels
 from ocr_pipeline.orders.model import FieldState, FieldValue, Flag, Repair, Row
 from ocr_pipeline.orders.schema import FieldSpec, Schema
 from ocr_pipeline.orders.text import label
 from ocr_pipeline.orders.typed import typed
-from ocr_pipeline.tables.transcript import Cell, Table
+from ocr_pipeline.tables.transcript import Cell, Table, joined
 
 FEWEST_COLUMNS = 2
 """A table with fewer known columns is no item table."""
@@ -50,11 +50,13 @@ class Items:
         rows: item lines.
         sums: closing sums by field name: the cell of the amount, first printed first.
         taxes: (rate cell, amount cell) of tax lines that name a rate.
+        notes: labelled text in a row of its own (備考：…), which is no item.
     """
 
     rows: list[Row] = field(default_factory=list)
     sums: dict[str, list[Cell]] = field(default_factory=dict)
     taxes: list[tuple[Cell, Cell]] = field(default_factory=list)
+    notes: list[Cell] = field(default_factory=list)
 
 
 def is_item_table(table: Table, schema: Schema) -> bool:
@@ -81,6 +83,10 @@ def read_items(table: Table, schema: Schema) -> Items:
             continue
         if len(above) == len(filled) > 1:
             continue  # the labels of sums that stand in the next row
+        note = _note(filled, schema)
+        if note is not None:
+            items.notes.append(note)
+            continue
         # A closing sum stands behind the items; before the last of them it is a page's subtotal.
         pair = _closing(row, columns, schema) if items.rows else None
         if pair is not None and len(closings) < MOST_SUMS:
@@ -130,6 +136,16 @@ def _after_label(cell: Cell) -> Cell:
     text = _RATE.sub(lambda m: " " * len(m.group(0)), cell.text)
     found = list(re.finditer(r"[¥￥▲△\-−]?[\d０-９][\d０-９,，.]*", text))
     return cell.slice(found[-1].start(), found[-1].end()) if found else Cell(page=cell.page)
+
+
+def _note(row: Sequence[Cell], schema: Schema) -> Cell | None:
+    """A row that is one labelled text, wherever the columns have cut it."""
+    if any(_figure(c) for c in row):
+        return None
+    whole = joined(row)
+    texts = [s for s in schema.fields if s.kind is Kind.TEXT]
+    found = find_labels(whole, texts)
+    return whole if found and found[0].start == 0 and len(whole.text) > found[0].end else None
 
 
 def _names_sum(cell: Cell, schema: Schema) -> bool:

@@ -20,6 +20,10 @@ from ocr_pipeline.tables.transcript import Cell
 
 MISREAD = 50.0
 """rapidfuzz ratio from which a label with a colon behind it is a misread known one."""
+LINE_GAP = 1.2
+"""Lines of one text are closer than this, in text heights."""
+MOST_LINES = 8
+"""A text has no more lines than that below its first."""
 SHAPED = frozenset({Kind.DATE, Kind.CODE, Kind.MONEY, Kind.PHONE})
 """Kinds whose values can be told by their shape."""
 _COLONS = ":：;；"
@@ -187,3 +191,37 @@ def neighbour(
         if gap < 1.5 * height:
             return piece
     return None
+
+
+def lines_below(
+    value: Cell, label: Cell, pieces: Sequence[Cell], is_label: Callable[[Cell], bool]
+) -> list[Cell]:
+    """The text lines that go on with a value of several lines, top to bottom.
+
+    They follow closely, and begin below the label or below the value's first line. Without quads
+    they are the next pieces in reading order, up to the next label.
+    """
+    if label.quad is None or value.quad is None:
+        at = next((i for i, p in enumerate(pieces) if p is value or p is label), len(pieces))
+        following = list(pieces[at + 1 : at + 1 + MOST_LINES])
+        end = next((i for i, p in enumerate(following) if is_label(p)), len(following))
+        return [p for p in following[:end] if p is not value]
+    found: list[Cell] = []
+    last = value
+    left = min(box_along(label.quad, value.quad)[0], box_along(value.quad, value.quad)[0])
+    others = [p for p in pieces if p.page == value.page and not is_label(p)]
+    while last.quad is not None and len(found) < MOST_LINES:
+        _, top, right, bottom = box_along(last.quad, value.quad)
+        height = bottom - top
+        after: list[tuple[float, Cell]] = []
+        for p in others:
+            if p.quad is None or any(p is f for f in (*found, value)):
+                continue
+            x0, y0, _, _ = box_along(p.quad, value.quad)
+            if 0 <= y0 - bottom < LINE_GAP * height and left - height < x0 < right:
+                after.append((y0, p))
+        if not after:
+            break
+        last = min(after, key=lambda a: a[0])[1]
+        found.append(last)
+    return found

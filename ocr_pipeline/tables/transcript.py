@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ocr_pipeline.engines.base import Char
@@ -58,6 +59,27 @@ class Cell:
 
 
 EMPTY = Cell()
+
+
+def joined(cells: Sequence[Cell], between: str = "") -> Cell:
+    """One cell of several, with `between` between their texts.
+
+    Raises:
+        ValueError: there are no cells.
+    """
+    if not cells:
+        raise ValueError("nothing to join")
+    gap = tuple(Char(c) for c in between)
+    known = all(len(c.chars) == len(c.text) for c in cells)
+    chars = tuple(c for i, cell in enumerate(cells) for c in ((*gap,) if i else ()) + cell.chars)
+    return replace(
+        cells[0],
+        text=between.join(c.text for c in cells),
+        confidence=min(c.confidence for c in cells),
+        quad=union([c.quad for c in cells if c.quad is not None]),
+        alternatives=(),
+        chars=chars if known else (),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,9 +140,6 @@ def test_labels_in_a_table_of_their_own(forms) -> None:
     )
 
 
-@pytest.mark.xfail(
-    strict=True, reason="without quads the value below a label in a table is not looked for"
-)
 def test_labels_in_the_row_above_their_values(forms) -> None:
     heads = "| 発注番号 | 発注日 | 納期 |\n|---|---|---|\n| A-100 | 2026/4/1 | 2026/5/1 |\n"
     order = forms.one(f"発注書\n\n{heads}\n{TABLE}")
@@ -153,7 +150,6 @@ def test_labels_in_the_row_above_their_values(forms) -> None:
     ]
 
 
-@pytest.mark.xfail(strict=True, reason="`many` is not used: only the first line is taken")
 def test_remarks_run_over_several_lines(forms) -> None:
     order = forms.one(f"発注書\n\n納期: 2026/5/1\n\n備考: 分納不可。\n\n納品書を2部同封。\n{TABLE}")
     assert "納品書を2部同封" in str(order.fields["remarks"].value)

@@ -253,7 +253,6 @@ def test_a_quantity_that_is_there_is_not_replaced_by_what_its_unit_says() -> Non
     assert column(got, "quantity") == ["10"]
 
 
-@pytest.mark.xfail(strict=True, reason="remarks below the closing sums become an item line")
 def test_remarks_below_the_sums_are_no_item() -> None:
     closing = "| | | | | 小計 | 2,000 |\n| | | | | 消費税 | 200 |\n| | | | | 合計 | 2,200 |\n"
     got = items(HEAD + ITEMS + closing + "| 備考：納品書を2部同封してく | ださい。 | | | | |\n")
