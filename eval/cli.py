@@ -121,11 +121,16 @@ def _report(
         _print_misses(console, outcomes)
 
 
+_HEADINGS = {"documents": "docs", "raw_right": "raw", "folded_right": "folded"}
+"""Short forms, so that a table fits a terminal of 80 columns."""
+
+
 def _print(console: Console, title: str, frame: pd.DataFrame) -> None:
-    table = Table(title=title, title_justify="left", box=None)
-    table.add_column(str(frame.index.name or ""))
+    console.print(f"[bold]{title}[/]", highlight=False)
+    table = Table(box=None)
+    table.add_column(str(frame.index.name or ""), no_wrap=True)
     for column in frame.columns:
-        table.add_column(str(column), justify="right")
+        table.add_column(_HEADINGS.get(str(column), str(column)), justify="right", no_wrap=True)
     for name, row in frame.iterrows():
         table.add_row(str(name), *(_shown(v) for v in row))
     console.print(table)
