@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
@@ -68,6 +68,7 @@ def read_items(table: Table, schema: Schema) -> Items:
     """Read the rows of an item table."""
     columns = map_columns(table, schema.rows)
     closing = {label(c) for c in schema.closing}
+    names = [s.name for s in schema.rows if s.kind is Kind.NAME]
     items = Items()
     page = next((c.page for c in table.header), 1)
     closings: list[tuple[Cell, Cell]] = []
@@ -77,12 +78,13 @@ def read_items(table: Table, schema: Schema) -> Items:
         if not filled or any(label(c.text) in closing for c in filled):
             continue
         beside = _sums_below(above, filled)
-        above = [c for c in filled if _names_sum(c, schema)]
+        above = filled if _labels_of_sums(filled, schema) else []
         if beside:
-            closings = beside
+            items.taxes += [(base, c) for t, c in beside if (base := _taxed(t))]
+            closings = [(t, c) for t, c in beside if not _taxed(t)]
             continue
-        if len(above) == len(filled) > 1:
-            continue  # the labels of sums that stand in the next row
+        if above:
+            continue  # the sums stand in the next row
         note = _note(filled, schema)
         if note is not None:
             items.notes.append(note)
@@ -94,7 +96,7 @@ def read_items(table: Table, schema: Schema) -> Items:
             continue
         values = _row(row, columns, schema, page)
         if values is not None:
-            items.rows.append(_resolved(values, items.rows[-1]) if items.rows else values)
+            items.rows.append(_resolved(values, items.rows[-1], names) if items.rows else values)
     for (text, amount), spec in zip(closings, _name_sums(closings, schema), strict=True):
         if spec is None:
             continue
@@ -156,9 +158,21 @@ def _names_sum(cell: Cell, schema: Schema) -> bool:
     )
 
 
+def _labels_of_sums(row: Sequence[Cell], schema: Schema) -> bool:
+    """Whether a row names sums that are printed side by side, with their amounts below."""
+    named = sum(_names_sum(c, schema) for c in row)
+    return named > 1 and all(_names_sum(c, schema) or _taxed(c) for c in row)
+
+
+def _taxed(cell: Cell) -> Cell | None:
+    """The rate in a label like `10%対象 57,440`, which is that of the tax below it."""
+    found = _RATE.search(cell.text)
+    return cell.slice(*found.span()) if found and "対象" in cell.text else None
+
+
 def _sums_below(labels: Sequence[Cell], row: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
     """Pair labels printed side by side with the amounts below them."""
-    if len(labels) < 2 or len(labels) != len(row) or not all(_figure(c) for c in row):
+    if not labels or len(labels) != len(row) or not all(_figure(c) for c in row):
         return []
     return list(zip(labels, row, strict=True))
 
@@ -231,15 +245,16 @@ def _row(row: Sequence[Cell], columns: dict[str, int], schema: Schema, page: int
     return values
 
 
-def _resolved(row: Row, above: Row) -> Row:
-    """A row whose 〃 and 同上 say what the row above says."""
+def _resolved(row: Row, above: Row, names: Container[str]) -> Row:
+    """A row whose 〃 and 同上 say what the row above says; it is guessed only in `names`."""
     resolved = dict(row)
     for name, value in row.items():
         before = above[name]
         sign = value.raw.strip()
         certain = sign in _DITTO
         # Two upright strokes are read for the sign; as the name of an article they mean nothing.
-        if not certain and not (value.state is FieldState.READ and sign in _DITTO_LIKE):
+        guessed = value.state is FieldState.READ and sign in _DITTO_LIKE and name in names
+        if not certain and not guessed:
             continue
         if not isinstance(before.value, str) or not isinstance(value.value, str | None):
             continue

@@ -10,7 +10,7 @@ from ocr_pipeline.orders.text import normal, plain
 from ocr_pipeline.tables.transcript import Cell
 
 COMPANY = re.compile(
-    r"株式会社|有限会社|合同会社|合資会社|合名会社|[（(]株[)）]|[（(]有[)）]|㈱|㈲|"
+    r"(?:株式|有限|合同|合資|合名)会社|[（(][株有同名資]|[株有同名資][)）]|[㈱㈲]|"
     r"(?:工業|商事|商店|製作所|産業|金属|物産|組合|商会|電機|化成|精機|鉄工所)(?:所|部)?$"
 )
 TOUCHING = 2.5
@@ -20,6 +20,7 @@ _ONLY_HONORIFIC = re.compile(r"^\s*(御\s*中|様|殿)\s*$")
 _ADDRESS = re.compile(r"〒|[都道府県].{1,8}[市区町村郡]|\d+\s*[-−丁]\s*\d+\s*[-−番]\s*\d+")
 _PHONE = re.compile(r"電\s*話|ＴＥＬ|T\s*E\s*L|℡|F\s*A\s*X|ＦＡＸ|ファックス", re.I)
 _CLOSED = re.compile(r"^.+?(?:株式|有限|合同|合資|合名)会社(?=.)")
+_POSTAL = re.compile(r"^\W*[〒T]?\s*\d{3}\s*-\s*\d{4}\s*$")
 _TRAILING_DATE = re.compile(r"\s+\S*\d{2,4}\s*[年/.\-]\s*\d{1,2}.*$")
 
 
@@ -65,7 +66,7 @@ def sender(
     for pattern in (_ADDRESS, _PHONE):
         for cell in lines:
             if pattern.search(cell.text):
-                above = _above(cell, free)
+                above = _above(cell, [c for c in free if not _POSTAL.match(c.text)])
                 if above is not None and above is not addressed:
                     return _alone(above, labels)
     return None

@@ -34,7 +34,11 @@ _COMPANY_FORMS = {
     "(社)": "社団法人",
     "(財)": "財団法人",
 }
-_COMPANY_FORM = re.compile(r" ?\(\s?([株有同名資社財])\s?\) ?")
+# One bracket of (株) is often lost; a bracket alone before 株 or behind it leaves no other reading.
+_COMPANY_FORM = re.compile(
+    r" ?\(\s?([株有同名資社財])\s?\) ?|(?:^|(?<=\s))\(([株有])(?!式|限)|^([株有])\)|\(([株有])$"
+)
+_BRACKETED = re.compile(r"\(((?:株式|有限|合同|合資|合名)会社)\)")
 _CODE_LABEL = re.compile(r"^(?:N[oO0]|no)\s?[.:]\s?|^#\s?")
 _CODE_HYPHEN = re.compile(rf"\s*[{HYPHENS}_~〜]\s*(?=[0-9A-Z])|(?<=[0-9A-Z])\s*[{HYPHENS}~〜]\s*")
 
@@ -122,7 +126,9 @@ def _text(text: str) -> Parsed:
 
 def _name(text: str) -> str:
     """㈱ and (株) spelled out; the company form joins the name without a space."""
-    spelled = _COMPANY_FORM.sub(lambda m: _COMPANY_FORMS[f"({m[1]})"], text)
+    spelled = _COMPANY_FORM.sub(
+        lambda m: _COMPANY_FORMS[f"({next(filter(None, m.groups()))})"], _BRACKETED.sub(r"\1", text)
+    )
     return re.sub(r"(?<=会社) | (?=(?:株式|有限|合同|合名|合資)会社)", "", spelled)
 
 
