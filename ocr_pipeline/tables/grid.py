@@ -30,6 +30,8 @@ from ocr_pipeline.tables.words import (
 
 TITLE_LIKENESS = 74.0
 """rapidfuzz ratio from which a word counts as a known column title."""
+KNOWN_SHARE = 0.4
+"""Of the words in a header at least this share is known."""
 FEWEST_TITLES = 3
 """A header has at least this many known titles."""
 
@@ -128,20 +130,29 @@ def find_headers(
         text = fold(token.text)
         return bool(text) and any(fuzz.ratio(text, title) >= TITLE_LIKENESS for title in titles)
 
-    headers, ruled = [], []
-    for line in lines_of(tokens):
+    lines = lines_of(tokens)
+    headers = []
+    for line in lines:
         hits = sum(known(t) for t in line)
-        if hits >= FEWEST_TITLES and hits >= 0.5 * len(line):
+        if hits >= FEWEST_TITLES and hits >= KNOWN_SHARE * len(line):
             headers.append(line)
-        elif _tops_a_grid(line, rules):
-            ruled.append(line)
-    return headers or ruled[:1]
+    if headers:
+        return headers
+    best = max(lines, key=lambda line: _grid_below(line, rules), default=[])
+    return [best] if _grid_below(best, rules) > 0 else []
 
 
-def _tops_a_grid(line: Sequence[Token], rules: Rules) -> bool:
-    """Whether a text line stands right below the common top of several vertical rules."""
+def _grid_below(line: Sequence[Token], rules: Rules) -> float:
+    """Total length of the vertical rules that start together right above a text line.
+
+    0 when there are too few of them for a grid, or when most of the line stands beside it.
+    """
+    if not line:
+        return 0.0
     y = float(np.median([t.center[1] for t in line]))
     em = float(np.median([t.height for t in line]))
-    starting = [r for r in rules.vertical if y - 2 * em < r.start < y and r.end > y + 2 * em]
+    starting = [r for r in rules.vertical if y - 2 * em < r.start < y and r.length > 4 * em]
     inside = [t for t in line if any(r.across(y) < t.center[0] for r in starting)]
-    return len(starting) >= FEWEST_BORDERS and len(inside) >= 0.5 * len(line)
+    if len(starting) < FEWEST_BORDERS or len(inside) < 0.5 * len(line):
+        return 0.0
+    return sum(r.length for r in starting)
