@@ -56,7 +56,27 @@ def check(order: Order, schema: Schema) -> Order:
         if place[1] is not None and value.state is FieldState.BLANK and place[0] in usual:
             flags.setdefault(place, []).append(_GAP)
         flags.setdefault(place, []).extend(_own_flags(spec, value, place in confirmed))
-    return _marked(order, confirmed, flags)
+    marked = _marked(order, confirmed, flags)
+    return replace(marked, flags=(*marked.flags, *_order_flags(order, schema)))
+
+
+def _order_flags(order: Order, schema: Schema) -> Iterable[Flag]:
+    """What concerns the item lines as a whole."""
+    if not order.rows:
+        yield NO_ROWS
+        return
+    missing = [
+        spec.label
+        for spec in schema.rows
+        if spec.required and all(r[spec.name].state is FieldState.ABSENT for r in order.rows)
+    ]
+    if missing:
+        shown = "・".join(missing)
+        yield Flag(
+            "column_missing",
+            f"明細の列が見つかりません: {shown}",
+            f"the item table has no such column: {shown}",
+        )
 
 
 NO_ROWS = Flag("no_rows", "明細行が見つかりません", "no item line was found")
@@ -137,7 +157,4 @@ def _marked(order: Order, confirmed: set[Place], flags: Mapping[Place, Sequence[
     rows: list[Row] = [
         {n: mark((n, i), v) for n, v in row.items()} for i, row in enumerate(order.rows)
     ]
-    order_flags = order.flags
-    if not order.rows:
-        order_flags = (*order_flags, NO_ROWS)
-    return replace(order, fields=fields, rows=tuple(rows), flags=order_flags)
+    return replace(order, fields=fields, rows=tuple(rows))

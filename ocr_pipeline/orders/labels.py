@@ -20,6 +20,10 @@ from ocr_pipeline.tables.transcript import Cell
 
 MISREAD = 50.0
 """rapidfuzz ratio from which a label with a colon behind it is a misread known one."""
+MISREAD_ALONE = 74.0
+"""The same for a label that stands alone, without a colon to show that it is one."""
+LONGEST_LABEL = 8
+"""Characters; a longer text alone is no label."""
 LINE_GAP = 1.2
 """Lines of one text are closer than this, in text heights."""
 MOST_LINES = 8
@@ -89,7 +93,7 @@ def _misread(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
     """
     found = _LABEL_LIKE.match(cell.text)
     if found is None:
-        return []
+        return _misread_alone(cell, fields)
     label = _fold_with_places(found.group(1) or found.group(2))[0]
     value = cell.text[found.end() :]
     best: Hit | None = None
@@ -104,6 +108,26 @@ def _misread(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
         if likeness >= MISREAD and (best is None or likeness > best.likeness):
             best = Hit(field.name, cell, 0, found.end(), likeness)
     return [best] if best else []
+
+
+def _misread_alone(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
+    """A short text without figures that is a known label but for a character or two.
+
+    Its value stands elsewhere. Only characters may be wrong, none may be missing: 電話機 is no 電話,
+    and the title 発注書 is no 発注書No.
+    """
+    label = _fold_with_places(cell.text)[0]
+    if len(label) > LONGEST_LABEL or any(c.isdigit() for c in label):
+        return []
+    scored = [
+        (fuzz.ratio(label, a), f.name)
+        for f in fields
+        if f.kind in SHAPED
+        for a in aliases(f)
+        if len(a) == len(label)
+    ]
+    likeness, name = max(scored, default=(0.0, ""))
+    return [Hit(name, cell, 0, len(cell.text), likeness)] if likeness >= MISREAD_ALONE else []
 
 
 def _fold_with_places(text: str) -> tuple[str, list[int]]:
