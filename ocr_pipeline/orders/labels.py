@@ -113,7 +113,7 @@ def _misread(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
 def _misread_alone(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
     """A short text without figures that is a known label but for a character or two.
 
-    Its value stands elsewhere. Only characters may be wrong, none may be missing: 電話機 is no 電話,
+    Its value stands elsewhere. Characters may be wrong, none may be missing: 電話機 is no 電話,
     and the title 発注書 is no 発注書No.
     """
     label = _fold_with_places(cell.text)[0]
