@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from enum import StrEnum
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -35,6 +36,8 @@ app = typer.Typer(
 )
 
 DEFAULT_RUNS = 3
+NOT_READ = (DocumentStatus.FAILED, DocumentStatus.DAMAGED, DocumentStatus.INCOMPLETE)
+"""Documents of which something is missing, so that the batch does not count as all read."""
 
 
 class CsvEncoding(StrEnum):
@@ -96,7 +99,11 @@ Workers = Annotated[
     ),
 ]
 Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Read everything again, also what is done already.")
+    bool,
+    typer.Option(
+        "--fresh",
+        help="Start over: forget what OUT holds of earlier runs, and read everything named now.",
+    ),
 ]
 TimeLimit = Annotated[
     float,
@@ -143,7 +150,10 @@ def read(
     **Results in OUT:** `orders.xlsx` (発注, 明細, 要確認), `orders.csv`, `lines.csv`, `review.csv`,
     `documents/*.json` and `*.md`, `ledger.sqlite`, `run.json`.
 
-    **Exit code:** 0 all read, 10 some documents failed, 130 broken off; others: see the error.
+    OUT gathers what is read into it; the tables hold all of it until `--fresh`.
+
+    **Exit code:** 0 all read; 10 some documents failed, are damaged or incomplete; 130 broken off;
+    2 wrong call, 3 unreadable input, 4 wrong schema, 5 the engine cannot run, 6 cannot write.
     """
     from ocr_pipeline.batch.reader import MakeReader
     from ocr_pipeline.pages.load import SUPPORTED_SUFFIXES
@@ -190,7 +200,7 @@ def read(
     _print_report(console, report, out, verbose)
     if report.interrupted:
         raise typer.Exit(130)
-    if report.counts.get(DocumentStatus.FAILED):
+    if any(report.counts.get(status) for status in NOT_READ):
         raise typer.Exit(EXIT_SOME_FAILED)
 
 
@@ -281,11 +291,24 @@ def _print_report(console: Console, report: Report, out: Path, verbose: bool) ->
     ):
         if (out / name).exists():
             console.print(f"  {escape(str(out / name))}  [dim]{what}[/]", highlight=False)
-    console.print(f"{report.flags} fields to check" if report.flags else "nothing to check")
+    others = {s: n for s, n in report.counts.items() if s is not DocumentStatus.OK}
+    unread = sum(others.values())
+    if unread:
+        console.print(f"{unread} documents without a complete order: they are in 要確認, too")
+    if report.flags:
+        console.print(f"{report.flags} things to check")
+    elif not unread and not report.interrupted:
+        console.print("nothing to check")
+    if report.interrupted:
+        console.print("[yellow]broken off[/]: the rest is not read yet; run the same command again")
 
 
 def main() -> None:
     """Run the command line; errors meant for the user become a message and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        # A console that cannot show a character must not end a batch.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app()
     except OcrPipelineError as e:

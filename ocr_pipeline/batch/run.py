@@ -181,6 +181,11 @@ class _Batch:
                 f"{scan.source}: another file of this name was read before ({entry.path}); its "
                 "record is replaced. Give each folder of scans an output folder of its own"
             )
+        elif entry.sha256 != sha256 and entry.sha256:
+            self.warnings.append(
+                f"{scan.source}: the file has changed since it was read ({entry.updated}); the new "
+                "content replaces the old one in the tables"
+            )
         return False
 
     def store(self, outcome: Outcome) -> None:

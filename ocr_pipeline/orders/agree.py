@@ -98,7 +98,10 @@ def _merge(orders: Sequence[Order]) -> Order:
         ]
         rows.append({n: vote([m[n] if m is not None else ABSENT for m in matches]) for n in row})
     fields = {n: vote([o.fields[n] for o in orders]) for n in frame.fields}
-    merged = replace(frame, fields=fields, rows=tuple(rows), taxes=_taxes(frame, orders))
+    told = tuple(dict.fromkeys(f for o in orders for f in o.flags))
+    merged = replace(
+        frame, fields=fields, rows=tuple(rows), taxes=_taxes(frame, orders), flags=told
+    )
     counts = sorted({len(o.rows) for o in orders})
     if len(counts) > 1:
         merged = replace(merged, flags=(*merged.flags, _other_rows(counts)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from rapidfuzz import fuzz
 from ocr_pipeline.orders.items import Items, is_item_table, read_items
 from ocr_pipeline.orders.kinds import Kind
 from ocr_pipeline.orders.labels import (
+    REACH,
     Hit,
     find_labels,
     lines_below,
@@ -42,6 +44,8 @@ _RATE_ALONE = re.compile(r"^[（(]?\s*\d{1,2}\s*[%％]\s*[)）]?$")
 TITLE_LIKENESS = 70.0
 """rapidfuzz ratio from which a heading counts as the form's title."""
 
+SAME_NAME = 60.0
+"""rapidfuzz ratio below which two addressees are not the same, however badly they were read."""
 SURE_TITLE = 90.0
 """The title of another form must be read better than that, before a page is passed over."""
 
@@ -49,6 +53,11 @@ UNLABELLED = Flag(
     "label_unread",
     "見出しが読めないため、位置から推定した値です",
     "the label could not be read; the value was taken for its place on the sheet",
+)
+SEVERAL_ORDERS = Flag(
+    "several_orders",
+    "複数の注文が一つにまとまっている可能性があります",
+    "there may be several orders in what was taken for one",
 )
 CROWDED = Flag(
     "crowded",
@@ -66,6 +75,7 @@ class _Draft:
     cells: dict[str, list[Cell]] = field(default_factory=dict)
     flags: dict[str, Flag] = field(default_factory=dict)
     blank: set[str] = field(default_factory=set)
+    whole: list[Flag] = field(default_factory=list)
     items: Items = field(default_factory=Items)
     tables: int = 0
 
@@ -96,6 +106,8 @@ def extract(
             transmissions.append(transmission)
         draft = _draft(replace(transcript, lines=lines), schema)
         if drafts and _continues(drafts[-1], draft, schema):
+            if draft.titled and _other_party(drafts[-1], draft, schema):
+                drafts[-1].whole.append(SEVERAL_ORDERS)
             _append(drafts[-1], draft)
         elif draft.is_order:
             drafts.append(draft)
@@ -114,6 +126,15 @@ def _continues(before: _Draft, page: _Draft, schema: Schema) -> bool:
     if mine and theirs:
         return bool(mine & theirs)
     return not (page.titled and mine)
+
+
+def _other_party(before: _Draft, page: _Draft, schema: Schema) -> bool:
+    """Whether a titled page is addressed to somebody else than the order it was added to."""
+    for name in (s.name for s in schema.fields if s.role == "addressee"):
+        first, second = before.cells.get(name), page.cells.get(name)
+        if first and second and fuzz.ratio(label(first[0].text), label(second[0].text)) < SAME_NAME:
+            return True
+    return False
 
 
 def _append(order: _Draft, page: _Draft) -> None:
@@ -155,9 +176,21 @@ def _draft(page: Transcript, schema: Schema) -> _Draft:
                 draft.cells[spec.name] = [found]
                 if crowded(found, pieces):
                     draft.flags[spec.name] = CROWDED
+    if _several_numbers(draft, schema):
+        draft.whole.append(SEVERAL_ORDERS)
     _prefer_near_sender(draft, schema)
     _guess(free, schema, draft)
     return draft
+
+
+def _several_numbers(draft: _Draft, schema: Schema) -> bool:
+    """Whether one page carries two different order numbers, both under a well read label."""
+    for spec in schema.fields:
+        if spec.kind is Kind.CODE and spec.required and spec.name not in draft.flags:
+            values = {parse(spec.kind, c.text).value for c in draft.cells.get(spec.name, ())}
+            if len(values - {None}) > 1:
+                return True
+    return False
 
 
 def _cells_of(tables: Iterable[Table]) -> list[Cell]:
@@ -206,7 +239,9 @@ def _read_labels(
                     (c for c in following_cells if not c.blank and not hits.get(id(c))), None
                 )
                 if near is None and not following_cells:
-                    near = neighbour(piece, pieces, lambda p: bool(hits[id(p)]))
+                    # Between a label and its sum there may be half a page, but nothing else.
+                    reach = math.inf if spec.kind is Kind.MONEY else REACH
+                    near = neighbour(piece, pieces, lambda p: bool(hits[id(p)]), reach)
                 if near is None:
                     draft.blank.add(spec.name)
                     continue
@@ -317,6 +352,7 @@ def _order(draft: _Draft, schema: Schema) -> Order:
         rows=tuple(rows),
         taxes=tuple(_taxes(draft, schema)),
         echoes=echoes,
+        flags=tuple(dict.fromkeys(draft.whole)),
         pages=tuple(draft.pages),
     )
 

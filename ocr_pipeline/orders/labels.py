@@ -24,6 +24,8 @@ MISREAD_ALONE = 74.0
 """The same for a label that stands alone, without a colon to show that it is one."""
 LONGEST_LABEL = 8
 """Characters; a longer text alone is no label."""
+REACH = 12.0
+"""Text heights between a label and what stands to the right of it."""
 LINE_GAP = 1.2
 """Lines of one text are closer than this, in text heights."""
 MOST_LINES = 8
@@ -182,7 +184,10 @@ def value_beside(hit: Hit, next_start: int | None) -> Cell:
 
 
 def neighbour(
-    cell: Cell, pieces: Sequence[Cell], is_label: Callable[[Cell], bool] = lambda _: False
+    cell: Cell,
+    pieces: Sequence[Cell],
+    is_label: Callable[[Cell], bool] = lambda _: False,
+    reach: float = REACH,
 ) -> Cell | None:
     """The piece that stands to the right of a label, else the one below it.
 
@@ -208,7 +213,7 @@ def neighbour(
             below.append((y0 - bottom, p))
     if beside:
         gap, piece = min(beside, key=lambda b: b[0])
-        if gap < 12 * height:
+        if gap < reach * height:
             return piece
     if below:
         gap, piece = min(below, key=lambda b: b[0])

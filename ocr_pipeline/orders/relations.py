@@ -14,6 +14,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from ocr_pipeline.orders.model import FieldState, FieldValue, Flag, Order
 from ocr_pipeline.orders.schema import (
     Check,
+    Closing,
     DateNear,
     DateOrder,
     FieldSpec,
@@ -103,6 +104,8 @@ def findings(sheet: Sheet, rule: Check, confirmed: set[Place]) -> Iterable[Findi
             return _tax(sheet, rule, confirmed)
         case Total():
             return _total(sheet, rule, confirmed)
+        case Closing():
+            return _closing(sheet, rule)
         case PrintedTwice():
             return _printed_twice(sheet, rule, confirmed)
         case DateOrder():
@@ -209,6 +212,33 @@ def _total(sheet: Sheet, rule: Total, confirmed: set[Place]) -> Iterable[Finding
             "total",
             f"小計+消費税が合計と合いません: {found:,} ≠ {total:,}",
             f"the parts add up to {found:,}, not {total:,}",
+        ),
+    )
+
+
+def _closing(sheet: Sheet, rule: Closing) -> Iterable[Finding]:
+    """The total against the lines themselves, on forms that print nothing in between."""
+    total = sheet.number((rule.equals, None))
+    places: list[Place] = [(rule.of, i) for i in range(len(sheet.order.rows))]
+    values = [sheet.number(p) for p in places]
+    between = sheet.number((rule.subtotal, None))
+    if total is None or between is not None or not places or any(v is None for v in values):
+        return
+    found = sum((v for v in values if v is not None), Decimal(0))
+    tax = sheet.number((rule.tax, None))
+    taxes = {Decimal(0)} if tax is None else {tax}
+    if tax is None:
+        taxes |= {t for rate in rule.rates for t in _rounded(found * rate / 100)}
+    if any(found + t == total for t in taxes):
+        yield Finding(True, (*places, (rule.equals, None)))
+        return
+    yield Finding(
+        False,
+        ((rule.equals, None),),
+        Flag(
+            "closing",
+            f"明細の合計({found:,})と税から合計が出ません: {total:,} (行の抜けも確認)",
+            f"the lines add up to {found:,}; no tax on it gives {total:,} (a line may be missing)",
         ),
     )
 

@@ -84,6 +84,17 @@ class Total(_Strict):
     equals: str
 
 
+class Closing(_Strict):
+    """Where no subtotal is printed, a column and the tax on it add up to a field."""
+
+    rule: Literal["closing"]
+    of: str
+    subtotal: str
+    tax: str
+    equals: str
+    rates: tuple[int, ...]
+
+
 class PrintedTwice(_Strict):
     """A field that the form prints in two places says the same in both."""
 
@@ -107,7 +118,7 @@ class DateNear(_Strict):
 
 
 Check = Annotated[
-    Product | Sum | TaxRule | Total | PrintedTwice | DateOrder | DateNear,
+    Product | Sum | TaxRule | Total | Closing | PrintedTwice | DateOrder | DateNear,
     Field(discriminator="rule"),
 ]
 
@@ -149,6 +160,9 @@ class Schema(_Strict):
                     wanted_fields = {check.base, check.equals}
                 case Total():
                     wanted_fields = {*check.of, check.equals}
+                case Closing():
+                    wanted_rows = {check.of}
+                    wanted_fields = {check.subtotal, check.tax, check.equals}
                 case PrintedTwice():
                     wanted_fields = {check.of}
                 case DateOrder() | DateNear():

@@ -234,7 +234,8 @@ def test_a_sum_that_is_not_there_is_not_checked(name: str) -> None:
 
 
 def test_printed_twice() -> None:
-    made = order(subtotal=ABSENT, tax=ABSENT)
+    # A line whose amount cannot be read leaves the total unconfirmed.
+    made = order(row(), row(amount=UNREADABLE), subtotal=ABSENT, tax=ABSENT)
     same = check(replace(made, echoes={"total": (read(2200),)}), SCHEMA)
     assert at_fault(same, "printed_twice") == set()
     assert same.fields["total"].confidence > SURE
@@ -476,3 +477,32 @@ def test_values_never_change_and_flags_are_only_added(
 def test_repairs_are_no_reason_to_look() -> None:
     mended = replace(read("大塚スーパー株式会社"), repairs=(Repair("long_vowel", "一", "ー"),))
     assert codes(check(order(buyer=mended), SCHEMA).fields["buyer"]) == set()
+
+
+@pytest.mark.parametrize(
+    ("tax", "total", "fits"),
+    [
+        (ABSENT, 2000, True),  # prices include the tax
+        (ABSENT, 2200, True),
+        (ABSENT, 2160, True),
+        (200, 2200, True),
+        (200, 2160, False),
+        (ABSENT, 99999, False),
+    ],
+)
+def test_the_total_without_a_subtotal(tax: FieldValue | int, total: int, fits: bool) -> None:
+    checked = check(order(subtotal=ABSENT, tax=tax, total=total), SCHEMA)
+    assert at_fault(checked, "closing") == (set() if fits else {("total", None)})
+    assert (checked.fields["total"].confidence > SURE) == fits
+
+
+def test_a_printed_subtotal_leaves_the_total_to_the_other_rules() -> None:
+    assert "closing" not in all_codes(check(order(total=99999), SCHEMA))
+
+
+@pytest.mark.parametrize("name", ["item", "quantity", "amount"])
+def test_a_table_without_a_required_column(name: str) -> None:
+    rows = [row() | {name: ABSENT} for _ in range(2)]
+    assert [f.code for f in check(order(*rows), SCHEMA).flags] == ["column_missing"]
+    one = [row() | {name: ABSENT}, row()]
+    assert check(order(*one), SCHEMA).flags == ()

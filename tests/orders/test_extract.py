@@ -565,3 +565,35 @@ def test_whatever_is_written_becomes_whole_orders_or_none(pages: list[str]) -> N
 
 def test_cells_without_text_say_nothing(schema) -> None:
     assert extract([Transcript((Cell(""), Cell("  ")))], schema) == ((), ())
+
+
+# --- several orders in one ---
+
+
+def test_two_order_numbers_on_one_page_are_told_of(forms) -> None:
+    order = forms.one(f"発注書\n\n発注番号: A-1\n\n発注番号: B-2\n{TABLE}")
+    assert [f.code for f in order.flags] == ["several_orders"]
+    assert forms.one(f"発注書\n\n発注番号: A-1\n\n発注番号: A-1\n{TABLE}").flags == ()
+
+
+@pytest.mark.parametrize(("other", "told"), [("田中工業", True), ("大塚商事", False)])
+def test_a_page_to_somebody_else_is_told_of(forms, other: str, told: bool) -> None:
+    first = f"発注書\n\n大塚商事 御中\n\n発注番号: A-1\n{TABLE}"
+    order = forms.one(first, f"発注書\n\n{other} 御中\n{TABLE}")
+    assert order.pages == (1, 2)
+    assert bool(order.flags) == told
+
+
+def test_a_sum_far_from_its_label(forms) -> None:
+    """Half a page may lie between a label and its sum, when nothing else stands there."""
+    lines = (
+        forms.cell("発注書", 700, 100),
+        forms.cell("合計", 300, 1500),
+        forms.cell("¥99,999", 1400, 1500),
+        forms.cell("担当", 300, 1600),
+        forms.cell("山田", 1400, 1600),
+    )
+    table = forms.table([("品名", "数量", "単価", "金額"), ("ボルト", "1", "100", "100")])
+    ((order,), _) = extract([Transcript(lines, (table,))], forms.schema)
+    assert order.fields["total"].value == Decimal(99999)
+    assert order.fields["person"].state is not FieldState.READ
