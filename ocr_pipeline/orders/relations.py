@@ -152,7 +152,9 @@ def _sum(sheet: Sheet, rule: Sum, confirmed: set[Place]) -> Iterable[Finding]:
         return
     found = sum((v for v in values if v is not None), Decimal(0))
     if found == total:
-        yield Finding(True, (*places, total_place))
+        # Nothing plus nothing is nothing on every sheet: that confirms no figure.
+        if total:
+            yield Finding(True, (*places, total_place))
         return
     doubtful_rows = [p for p in places if p not in confirmed]
     yield Finding(
@@ -169,7 +171,7 @@ def _sum(sheet: Sheet, rule: Sum, confirmed: set[Place]) -> Iterable[Finding]:
 def _tax(sheet: Sheet, rule: TaxRule, confirmed: set[Place]) -> Iterable[Finding]:
     base_place, tax_place = (rule.base, None), (rule.equals, None)
     base, tax = sheet.number(base_place), sheet.number(tax_place)
-    if base is None or tax is None:
+    if base is None or tax is None or base == tax == 0:
         return
     if any(tax in _rounded(base * rate / 100) for rate in rule.rates):
         yield Finding(True, (base_place, tax_place))
@@ -203,7 +205,8 @@ def _total(sheet: Sheet, rule: Total, confirmed: set[Place]) -> Iterable[Finding
         return
     found = sum((v for v in values if v is not None), Decimal(0))
     if found == total:
-        yield Finding(True, (*parts, whole))
+        if total:
+            yield Finding(True, (*parts, whole))
         return
     yield Finding(
         False,

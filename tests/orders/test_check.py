@@ -506,3 +506,10 @@ def test_a_table_without_a_required_column(name: str) -> None:
     assert [f.code for f in check(order(*rows), SCHEMA).flags] == ["column_missing"]
     one = [row() | {name: ABSENT}, row()]
     assert check(order(*one), SCHEMA).flags == ()
+
+
+def test_nothing_plus_nothing_confirms_nothing() -> None:
+    zero = order(row(0, 0, 0), subtotal=0, tax=0, total=0)
+    other = {n: (read(v),) for n, v in (("subtotal", 2000), ("tax", 200), ("total", 2200))}
+    checked = check(replace(zero, echoes=other), SCHEMA)
+    assert at_fault(checked, "printed_twice") == {(n, None) for n in other}
