@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -13,8 +13,8 @@ from ocr_pipeline.errors import OutputError, UnreadableFileError
 from ocr_pipeline.export.delimited import write_csv
 from ocr_pipeline.export.files import write_atomic
 from ocr_pipeline.export.record import DocumentStatus, Record, from_json, to_json
-from ocr_pipeline.export.tabular import Form, tables
-from ocr_pipeline.export.workbook import write_workbook
+from ocr_pipeline.export.tabular import Form, Table, tables
+from ocr_pipeline.export.workbook import keep_corrections, write_workbook
 
 FORMATS = ("csv", "xlsx")
 """Kinds of tables; the records themselves are always written."""
@@ -79,7 +79,7 @@ def write_tables(
     made = tables(records, form)
     try:
         if "xlsx" in formats:
-            warnings += write_workbook(made, out / "orders.xlsx")
+            warnings += _write_workbook(made, out / "orders.xlsx")
     except OutputError as error:
         errors.append(error)
     for table in made if "csv" in formats else ():
@@ -88,6 +88,18 @@ def write_tables(
         except OutputError as error:
             errors.append(error)
     return warnings, errors
+
+
+def _write_workbook(made: Sequence[Table], path: Path) -> list[str]:
+    """Write the workbook; what was typed into the one before is worth more than a new one."""
+    try:
+        kept = keep_corrections(path)
+    except OSError as error:
+        return [
+            f"{path.name}: left as it was, for it may hold corrections (訂正値) and cannot be "
+            f"renamed ({error.strerror or error}). Close it in Excel and run the same command again"
+        ]
+    return [*([kept] if kept else []), *write_workbook(made, path)]
 
 
 def _stored(out: Path, ledger: Ledger, entry: Entry) -> Record:

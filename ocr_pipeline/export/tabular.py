@@ -83,6 +83,7 @@ class Table:
 SOURCE = Column("source", "ファイル")
 ORDER = Column("order", "注文", "number")
 TAXES = Column("taxes", "税内訳")
+CORRECTION = Column("correction", "訂正値")
 _TAX_LABELS = {"rate": "税率", "base": "税対象額", "amount": "税額"}
 _WHOLE = {
     DocumentStatus.BLANK: ("白紙です", "the document is blank"),
@@ -97,6 +98,14 @@ _WHOLE = {
     ),
     DocumentStatus.FAILED: ("読み取りに失敗しました", "reading failed"),
 }
+
+PAGE_FLAGS = {
+    "direction_unsure": "ページの上下を判断できないため、向きを変えずに読み取りました",
+    "resolution_guessed": "ファイルに解像度の情報がないため、推定した値で読み取りました",
+    "line_errors": "受信時の通信エラーで、ページの一部の行が乱れています",
+    "page_damaged": "ページの画像が壊れているか、読み取れる文字がありません",
+}
+"""Flag of a page → what the clerk is told; the English sentence of the flag has the details."""
 
 
 def order_table(records: Iterable[Record], form: Form) -> Table:
@@ -167,7 +176,7 @@ def review_table(records: Iterable[Record], form: Form) -> Table:
         Column("raw", "読み取った文字"),
         Column("value", "値"),
         Column("candidates", "候補"),
-        Column("correction", "訂正値"),
+        CORRECTION,
     )
     rows = tuple(row for record in records for row in _review_rows(record, form))
     return Table("review", "要確認", columns, rows)
@@ -245,7 +254,8 @@ def _review_rows(record: Record, form: Form) -> Iterator[tuple[CellValue, ...]]:
         yield whole("文書全体", ja + because, en + because)
     for page in record.pages:
         for flag in page.flags:
-            yield whole("ページ全体", flag.message, flag.message, page=page.number)
+            ja = PAGE_FLAGS.get(flag.code, flag.message)
+            yield whole("ページ全体", ja, flag.message, page=page.number)
     labels = {spec.name: spec.label for spec in form.fields}
     row_labels = {spec.name: spec.label for spec in form.rows}
     for _, number, order in _orders([record]):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from datetime import date
+from contextlib import closing
+from datetime import date, datetime
 from decimal import Decimal
 from io import BytesIO
+from itertools import count
 from pathlib import Path
 
-from openpyxl import Workbook
+from openpyxl import Workbook, load_workbook
 from openpyxl.cell import Cell
 from openpyxl.comments import Comment
 from openpyxl.styles import Alignment, Font, PatternFill
@@ -18,7 +20,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from ocr_pipeline.export.files import write_atomic
 from ocr_pipeline.export.record import DocumentStatus
-from ocr_pipeline.export.tabular import CellValue, Column, Table, plain_text
+from ocr_pipeline.export.tabular import CORRECTION, CellValue, Column, Table, plain_text
 from ocr_pipeline.export.text import looks_like_formula, without_control
 from ocr_pipeline.orders.model import FieldState
 
@@ -76,6 +78,51 @@ def write_workbook(tables: Sequence[Table], path: Path) -> list[str]:
     book.save(buffer)
     write_atomic(path, buffer.getvalue())
     return warnings
+
+
+def keep_corrections(path: Path) -> str:
+    """Set an existing workbook aside if somebody has typed corrections (訂正値) into it.
+
+    It is renamed after the time of its last change, `orders.20240305-101500.xlsx`. One that cannot
+    be opened is set aside too: nobody knows what it holds.
+
+    Returns:
+        One sentence that says what was done, or nothing when there was nothing to keep.
+
+    Raises:
+        OSError: it cannot be renamed, for example because Excel has it open; it is unchanged.
+    """
+    if not path.is_file():
+        return ""
+    try:
+        if not _has_corrections(path):
+            return ""
+        why = "it holds corrections (訂正値), which are not carried over"
+    except Exception as error:  # openpyxl raises whatever a broken file provokes
+        why = f"it cannot be opened to look for corrections (訂正値): {error}"
+    changed = datetime.fromtimestamp(path.stat().st_mtime).astimezone()
+    name = f"{path.stem}.{changed:%Y%m%d-%H%M%S}"
+    kept = path.with_name(f"{name}{path.suffix}")
+    for number in count(2):
+        if not kept.exists():
+            break
+        kept = path.with_name(f"{name}-{number}{path.suffix}")
+    path.rename(kept)
+    return f"{path.name}: the workbook of the run before was kept as {kept.name}: {why}"
+
+
+def _has_corrections(path: Path) -> bool:
+    with closing(load_workbook(path, read_only=True)) as book:
+        for sheet in book.worksheets:
+            rows = sheet.iter_rows(values_only=True)
+            head = next(rows, ())
+            if CORRECTION.label not in head:
+                continue
+            column = head.index(CORRECTION.label)
+            typed = (row[column] for row in rows if len(row) > column)
+            if any(value is not None and str(value).strip() for value in typed):
+                return True
+    return False
 
 
 def _fill(sheet: Worksheet, table: Table) -> list[str]:

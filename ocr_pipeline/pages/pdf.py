@@ -10,10 +10,13 @@ the page (its rotation applied, cut to its crop box).
 
 from __future__ import annotations
 
+import bz2
+import math
 import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pypdfium2 as pdfium
@@ -33,6 +36,20 @@ from ocr_pipeline.pages.page import Gray, Resolution
 POINTS_PER_INCH = 72.0
 COVERS = 0.8
 """Share of each page side that an image must span to be the page itself."""
+INK = 128
+"""Grey value below which a pixel is ink."""
+WHITE_BYTES = {
+    "CCITTFaxDecode": 0.001,
+    "JBIG2Decode": 0.001,
+    "FlateDecode": 0.005,
+    "DCTDecode": 0.03,
+}
+"""Bytes a pixel, by filter, that a stored image of clean white paper never takes; measured it takes
+0.0001 (CCITT, JBIG2), 0.001 (Flate) and 0.012 (DCT)."""
+NOISE = 4
+"""A picture may be stored in so many times the bytes that its grey rendering is compressed to: the
+noise of three colour channels. White paper out of more bytes than that is a decoder that gave up.
+"""
 
 _POPPLER_FAILS = (
     PDFInfoNotInstalledError,
@@ -58,7 +75,8 @@ def pdf_scans(
 ) -> Iterator[Scan]:
     """The pages of a PDF, one after the other.
 
-    A page that cannot be rendered comes as a damaged `Scan`; the others are not lost.
+    A page that cannot be rendered, or whose stored image gives nothing but empty paper although it
+    holds far too much data for that, comes as a damaged `Scan`; the others are not lost.
 
     Args:
         path: the file.
@@ -90,16 +108,17 @@ def pdf_scans(
                 if image is None:
                     with _PDFIUM:
                         image = _render(page, size)
-                yield Scan(image, dpi, index + 1, flags)
+                if stored and _lost(stored, image):
+                    reason = (
+                        f"page {index + 1} of the PDF: the stored image is broken; "
+                        f"its {stored.data} bytes give an empty page"
+                    )
+                    yield _damaged(index, size, dpi, reason)
+                else:
+                    yield Scan(image, dpi, index + 1, flags)
             except (pdfium.PdfiumError, MemoryError, ValueError) as error:
                 reason = f"page {index + 1} of the PDF cannot be rendered: {error}"
-                yield Scan(
-                    np.full((1, 1), 255, np.uint8),
-                    Resolution(render_dpi, render_dpi),
-                    index + 1,
-                    (("page_damaged", reason),),
-                    damaged=True,
-                )
+                yield _damaged(index, (1, 1), Resolution(render_dpi, render_dpi), reason)
     finally:
         with _PDFIUM:
             document.close()
@@ -120,36 +139,64 @@ def _open(path: Path) -> pdfium.PdfDocument:
         ) from error
 
 
+def _damaged(index: int, size: tuple[int, int], dpi: Resolution, reason: str) -> Scan:
+    white = np.full(size[::-1], 255, np.uint8)
+    return Scan(white, dpi, index + 1, (("page_damaged", reason),), damaged=True)
+
+
+class _Stored(NamedTuple):
+    """The image that is the page: its size as the page shows it, its data in bytes, its filter."""
+
+    size: tuple[int, int]
+    data: int
+    filter: str
+
+
+def _lost(stored: _Stored, image: Gray) -> bool:
+    """Whether a rendering of nothing, white or black, cannot be all that the stored image holds."""
+    most = WHITE_BYTES.get(stored.filter)
+    ink = image < INK
+    if most is None or stored.data <= most * image.size or (ink.any() and not ink.all()):
+        return False
+    # The grain of blank paper takes bytes too, but then it is in the rendering.
+    return stored.data > NOISE * len(bz2.compress(image.tobytes()))
+
+
 def _raster(
     page: pdfium.PdfPage, render_dpi: float, max_pixels: int
-) -> tuple[tuple[int, int], Resolution, tuple[Flag, ...], bool]:
-    """Size to render to, resolution, flags, and whether the pixels are those of a stored image."""
+) -> tuple[tuple[int, int], Resolution, tuple[Flag, ...], _Stored | None]:
+    """Size to render to, resolution, flags, and the stored image if the pixels are to be its."""
     width, height = (side / POINTS_PER_INCH for side in page.get_size())
     if not (width > 0 and height > 0):
         raise ValueError("the page has no area")
-    full = _page_image(page)
-    if full is not None and full[0] * full[1] <= max_pixels:
-        tagged = (full[0] / width, full[1] / height)
-        return full, *resolution_of(*full, tagged), True
+    stored = _page_image(page)
+    if stored is not None and stored.size[0] * stored.size[1] <= max_pixels:
+        across, down = stored.size
+        dots, flags = resolution_of(across, down, (across / width, down / height))
+        return stored.size, dots, flags, stored
     dpi = min(render_dpi, (max_pixels / (width * height)) ** 0.5)
     size = (max(1, round(width * dpi)), max(1, round(height * dpi)))
-    return size, Resolution(dpi, dpi), (), False
+    return size, Resolution(dpi, dpi), (), None
 
 
-def _page_image(page: pdfium.PdfPage) -> tuple[int, int] | None:
-    """(width, height) in pixels of the finest image that covers the page, as the page shows it."""
+def _page_image(page: pdfium.PdfPage) -> _Stored | None:
+    """The finest image that covers the page."""
     left, bottom, right, top = page.get_cropbox()
     covering = [
-        image.get_px_size()
+        image
         for image in page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3)
         if _span(image.get_bounds(), (left, bottom, right, top))
     ]
     if not covering:
         return None
-    across, down = max(covering, key=lambda size: size[0] * size[1])
+    finest = max(covering, key=lambda image: math.prod(image.get_px_size()))
+    across, down = finest.get_px_size()
     if across < 200 or down < 200:  # a tinted background, not a scan
         return None
-    return (down, across) if page.get_rotation() in (90, 270) else (across, down)
+    size = (down, across) if page.get_rotation() in (90, 270) else (across, down)
+    data = pdfium_c.FPDFImageObj_GetImageDataRaw(finest, None, 0)
+    filters = finest.get_filters()
+    return _Stored(size, data, filters[-1] if filters else "")
 
 
 def _span(

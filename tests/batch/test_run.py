@@ -136,6 +136,49 @@ def test_what_may_have_changed_is_read_again(run, scans, tmp_path, change):
     assert numbers == (["3", "2"] if change == "content" else ["1", "2"])
 
 
+def type_correction(path):
+    book = load_workbook(path)
+    sheet = book["要確認"]
+    assert sheet.cell(1, sheet.max_column).value == "訂正値"
+    sheet.cell(2, sheet.max_column).value = "1,500"
+    book.save(path)
+
+
+def test_corrections_survive_the_next_run(run, scans, tmp_path):
+    out = tmp_path / "out"
+    run(scans(a="1"))
+    assert run(scans(a="1"))[0].warnings == ()
+    type_correction(out / "orders.xlsx")
+    typed = (out / "orders.xlsx").read_bytes()
+    report, _ = run(scans(a="1"))
+    (kept,) = out.glob("orders.*-*.xlsx")
+    assert kept.read_bytes() == typed
+    (warning,) = report.warnings
+    assert kept.name in warning
+    assert load_workbook(out / "orders.xlsx").sheetnames == ["発注", "明細", "要確認"]
+    assert run(scans(a="1"))[0].warnings == ()
+
+
+def test_corrections_that_cannot_be_set_aside_are_not_overwritten(
+    run, scans, tmp_path, monkeypatch
+):
+    out = tmp_path / "out"
+    run(scans(a="1"))
+    type_correction(out / "orders.xlsx")
+    typed = (out / "orders.xlsx").read_bytes()
+
+    def refuse(self, target):
+        raise PermissionError(13, "it is open elsewhere")
+
+    monkeypatch.setattr(Path, "rename", refuse)
+    report, _ = run(scans(a="1", b="2"))
+    assert (out / "orders.xlsx").read_bytes() == typed
+    (warning,) = report.warnings
+    assert warning.startswith("orders.xlsx: left as it was")
+    assert "it is open elsewhere" in warning
+    assert [row["order_no"] for row in table(out / "orders.csv")] == ["1", "2"]
+
+
 def test_earlier_documents_stay_in_the_tables_until_a_fresh_start(run, scans, tmp_path):
     run(scans(a="1"))
     run(scans(b="2"))

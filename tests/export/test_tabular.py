@@ -1,11 +1,21 @@
+import ast
+import re
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
-from ocr_pipeline.export.record import DocumentStatus, Record, flag_count
-from ocr_pipeline.export.tabular import line_table, order_table, plain_text, review_table, tables
+from ocr_pipeline.export.record import DocumentStatus, PageFlag, PageRecord, Record, flag_count
+from ocr_pipeline.export.tabular import (
+    PAGE_FLAGS,
+    line_table,
+    order_table,
+    plain_text,
+    review_table,
+    tables,
+)
 from ocr_pipeline.orders.model import FieldValue, Order
 
 
@@ -73,6 +83,41 @@ def test_no_document_vanishes(record, others, form):
     assert [row["status"] for row in found.values()] == [r.status for r in others]
     assert found["broken.pdf"]["reason"] == "読み取りに失敗しました: the file is truncated"
     assert {r.source for r in [record, *others]} == {row["source"] for row in rows}
+
+
+def test_flags_of_pages_are_told_in_japanese(form):
+    flag = PageFlag("line_errors", "7 lines of the page arrived damaged")
+    page = PageRecord(3, flags=(flag, PageFlag("other", "見てください")))
+    known, unknown = dicts(review_table([Record("a.tif", DocumentStatus.OK, pages=(page,))], form))
+    assert known["reason"] == PAGE_FLAGS["line_errors"]
+    assert known["reason_en"] == "7 lines of the page arrived damaged"
+    assert (unknown["reason"], unknown["reason_en"]) == ("見てください", "見てください")
+
+
+def test_every_flag_of_a_page_has_a_japanese_sentence_and_its_row_in_the_docs():
+    root = Path(__file__).parents[2]
+    codes = {
+        node.elts[0].value
+        for path in (root / "ocr_pipeline" / "pages").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Tuple)
+        and len(node.elts) == 2
+        and isinstance(node.elts[0], ast.Constant)
+        and re.fullmatch(r"[a-z]+(_[a-z]+)+", str(node.elts[0].value))
+    }
+    assert codes == set(PAGE_FLAGS)
+    explained = (root / "docs" / "orders.md").read_text(encoding="utf-8")
+    for code, ja in PAGE_FLAGS.items():
+        assert re.search("[ぁ-ん]", ja)
+        assert f"| `{code}` | {ja} |" in explained
+
+
+@pytest.mark.parametrize("status", set(DocumentStatus) - {DocumentStatus.OK})
+def test_what_became_of_a_document_is_told_in_japanese_first(form, status):
+    (row,) = dicts(review_table([Record("a.tif", status, "what happened")], form))
+    assert re.match("[ぁ-んァ-ヶ一-龠]", row["reason"])
+    assert row["reason"].endswith(": what happened")
+    assert row["reason_en"].isascii()
 
 
 def test_two_orders_of_one_file_are_told_apart(record, order, form):

@@ -1,4 +1,5 @@
 import io
+import os
 import zipfile
 from datetime import date, datetime
 from decimal import Decimal
@@ -10,7 +11,7 @@ from openpyxl import load_workbook
 
 from ocr_pipeline.export.tabular import Column, Table, tables
 from ocr_pipeline.export.text import without_control
-from ocr_pipeline.export.workbook import write_workbook
+from ocr_pipeline.export.workbook import keep_corrections, write_workbook
 
 
 def one(path, *row, kinds=()):
@@ -142,3 +143,57 @@ def test_a_workbook_of_no_records_opens(form, tmp_path):
     write_workbook(tables([], form), tmp_path / "x.xlsx")
     data = io.BytesIO((tmp_path / "x.xlsx").read_bytes())
     assert [s.max_row for s in load_workbook(data)] == [1, 1, 1]
+
+
+AT = datetime(2024, 3, 5, 10, 15)
+
+
+def typed(path, value, column="訂正値"):
+    """Type into 要確認 what a person would, and save it at `AT`."""
+    book = load_workbook(path)
+    sheet = book["要確認"]
+    head = [c.value for c in sheet[1]]
+    sheet.cell(3, head.index(column) + 1).value = value
+    book.save(path)
+    os.utime(path, (AT.timestamp(), AT.timestamp()))
+
+
+@pytest.mark.usefixtures("book")
+@pytest.mark.parametrize("value", ["12,000", 0, "=1+1", AT])
+def test_a_workbook_with_corrections_is_set_aside(tmp_path, value):
+    path = tmp_path / "orders.xlsx"
+    typed(path, value)
+    before = path.read_bytes()
+    warning = keep_corrections(path)
+    kept = tmp_path / "orders.20240305-101500.xlsx"
+    assert list(tmp_path.iterdir()) == [kept]
+    assert kept.read_bytes() == before
+    assert warning.startswith(
+        f"orders.xlsx: the workbook of the run before was kept as {kept.name}"
+    )
+    assert "訂正値" in warning
+
+
+@pytest.mark.usefixtures("book")
+@pytest.mark.parametrize(("value", "column"), [(None, "訂正値"), (" ", "訂正値"), ("x", "候補")])
+def test_a_workbook_without_corrections_is_not(tmp_path, value, column):
+    path = tmp_path / "orders.xlsx"
+    typed(path, value, column)
+    assert keep_corrections(path) == ""
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("content", [b"", b"no workbook", b"PK\x03\x04 cut off"])
+def test_workbooks_that_cannot_be_opened_are_all_kept(tmp_path, content):
+    path = tmp_path / "orders.xlsx"
+    for _ in range(3):
+        path.write_bytes(content)
+        os.utime(path, (AT.timestamp(), AT.timestamp()))
+        assert "cannot be opened" in keep_corrections(path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        f"orders.20240305-101500{again}.xlsx" for again in ("-2", "-3", "")
+    ]
+
+
+def test_no_workbook_no_corrections(tmp_path):
+    assert keep_corrections(tmp_path / "orders.xlsx") == ""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 
 import numpy as np
 import pypdfium2 as pdfium
@@ -24,7 +25,7 @@ def fax_pdf(path, images, dpi):
     """Pages covered by one image each, as fax servers write them."""
     document = pdfium.PdfDocument.new()
     for image in images:
-        height, width = image.shape
+        height, width = image.shape[:2]
         size = (width / dpi[0] * 72, height / dpi[1] * 72)
         page = document.new_page(*size)
         picture = pdfium.PdfImage.new(document)
@@ -34,6 +35,22 @@ def fax_pdf(path, images, dpi):
         page.gen_content()
     document.save(path)
     document.close()
+
+
+def scan_pdf(path, images):
+    """Pages covered by a JPEG (greyscale) or a G4 image (1-bit) each."""
+    images[0].save(path, "PDF", resolution=200, save_all=True, append_images=images[1:])
+
+
+def break_image(path, size=None):
+    """Put zeros over the first bytes, or all, of the data of the first image."""
+    data = bytearray(path.read_bytes())
+    start = re.compile(rb"stream\r?\n").search(data, data.index(b"/Image")).end()
+    length = data.index(b"endstream", start) - 1 - start
+    size = length if size is None else size
+    assert 0 < size <= length
+    data[start : start + size] = bytes(size)
+    path.write_bytes(data)
 
 
 def typeset_pdf(path, size=(595, 842)):
@@ -123,6 +140,57 @@ def test_poster_sized_pages_are_rendered_within_bounds(tmp_path):
     typeset_pdf(path, (5000, 7000))
     (scan,) = pdf_scans(path, poppler=False, max_pixels=4_000_000)
     assert scan.image.size == pytest.approx(4_000_000, rel=0.01)
+
+
+@pytest.mark.parametrize(("mode", "size"), [("L", 64), ("L", None), ("1", None)])
+def test_a_broken_image_is_not_a_blank_page(tmp_path, order, mode, size):
+    path = tmp_path / "fax.pdf"
+    image = Image.fromarray(order).convert(mode)
+    scan_pdf(path, [image, image])
+    break_image(path, size)
+    lost, whole = pdf_scans(path)
+    assert lost.damaged
+    assert [code for code, _ in lost.flags] == ["page_damaged"]
+    assert "page 1 of the PDF: the stored image is broken" in lost.flags[0][1]
+    assert lost.image.shape == order.shape
+    assert (whole.damaged, whole.flags) == (False, ())
+    first, second = load_pages(path, "fax.pdf")
+    assert (first.ink, second.ink) == (Ink.DAMAGED, Ink.OK)
+    scan_pdf(path, [image])
+    break_image(path, size)
+    with pytest.raises(UnreadableFileError, match="broken"):
+        list(load_pages(path, "fax.pdf"))
+
+
+def test_broken_flate_data_is_not_a_blank_page(tmp_path, order):
+    path = tmp_path / "fax.pdf"
+    fax_pdf(path, [order], (204, 196))
+    break_image(path, 64)
+    (scan,) = pdf_scans(path)
+    assert scan.damaged
+
+
+@pytest.mark.parametrize("mode", ["L", "1"])
+def test_white_paper_is_a_blank_page(tmp_path, drawing, mode):
+    path = tmp_path / "blank.pdf"
+    scan_pdf(path, [Image.fromarray(drawing.blank()).convert(mode)])
+    (page,) = load_pages(path, "blank.pdf")
+    assert (page.ink, page.flags) == (Ink.BLANK, ())
+
+
+@pytest.mark.parametrize("colours", [1, 3])
+@pytest.mark.parametrize("quality", [75, 95, None])
+def test_grainy_paper_is_not_broken(tmp_path, colours, quality):
+    path = tmp_path / "grey.pdf"
+    grain = np.random.default_rng(4).normal(244, 3, (1000, 800, colours))
+    paper = np.clip(grain, 0, 255).astype(np.uint8).squeeze()
+    if quality is None:
+        fax_pdf(path, [paper], (100, 100))
+    else:
+        Image.fromarray(paper).save(path, "PDF", resolution=100, quality=quality)
+    (scan,) = pdf_scans(path)
+    assert (scan.damaged, scan.flags) == (False, ())
+    assert scan.image.min() > 128
 
 
 def test_a_pdf_without_pages(tmp_path):
