@@ -209,6 +209,16 @@ _FORMS = (
 )
 
 
+_SPECK = re.compile(r"^[.,:;'`·・、。]+\s*(?=[\w(])")
+# .8 may be 0.8; .1,100 and :¥800 can only be what stands behind the speck.
+_SPECK_BEFORE_NUMBER = re.compile(r"^[.,:;'`·・、。]+\s*(?=[¥(▲△]|\d{1,3},\d{3})")
+
+
+def _speck(text: str, kind: Kind) -> str:
+    pattern = _SPECK_BEFORE_NUMBER if kind in (Kind.MONEY, Kind.NUMBER) else _SPECK
+    return pattern.sub("", text)
+
+
 def _company_form(text: str, kind: Kind) -> str:
     for damaged, form in _FORMS:
         text = damaged.sub(form, text)
@@ -250,6 +260,14 @@ RULES = (
         "The word is a business term whose old or simplified form is printed nowhere today.",
         ("單価", "単価"),
         _old_form,
+    ),
+    Rule(
+        "speck",
+        frozenset({Kind.NAME, Kind.CODE, Kind.MONEY, Kind.NUMBER, Kind.UNIT}),
+        "Neither a text nor a number with a thousands comma begins with a full stop or a colon: dust "
+        "is read as one.",
+        (".1,100", "1,100"),
+        _speck,
     ),
     Rule(
         "company_form",
