@@ -264,8 +264,8 @@ RULES = (
     Rule(
         "speck",
         frozenset({Kind.NAME, Kind.CODE, Kind.MONEY, Kind.NUMBER, Kind.UNIT}),
-        "Neither a text nor a number with a thousands comma begins with a full stop: dust is read as "
-        "one.",
+        "Neither a text nor a number with a thousands comma begins with a full stop; dust looks "
+        "like one.",
         (".1,100", "1,100"),
         _speck,
     ),
