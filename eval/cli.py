@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,13 +19,13 @@ from eval.accuracy import by_field, by_flag, by_severity, frame_of
 from eval.cases import Case, load_cases
 from eval.outcomes import Outcome, score_all
 from ocr_pipeline import __version__
-from ocr_pipeline.batch.reader import MakeReader
+from ocr_pipeline.batch.reader import MakeReader, usual_workers
 from ocr_pipeline.batch.run import run_batch
 from ocr_pipeline.batch.scans import Found, Scan
 from ocr_pipeline.errors import OcrPipelineError, UsageError
 from ocr_pipeline.export.record import Record, from_json
 from ocr_pipeline.orders.schema import Schema, load_schema
-from ocr_pipeline.settings import Settings
+from ocr_pipeline.settings import DEFAULT_RUNS, Settings
 
 app = typer.Typer(
     help="Score an engine on sheets whose truth is known: typed accuracy per severity and field, "
@@ -52,7 +51,9 @@ def run(
     ),
     engine: Annotated[str, typer.Option("--engine", help="What reads the pages.")] = "ppocr",
     model: Annotated[str, typer.Option("--model", help="Model of the engine.")] = "",
-    runs: Annotated[int, typer.Option("--runs", min=1, help="How often a page is read.")] = 3,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, help="How often a page is read.")
+    ] = DEFAULT_RUNS,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the first run.")] = 0,
     schema: SchemaName = "purchase_order",
     truth: Truth = None,
@@ -62,7 +63,7 @@ def run(
     """Read the sheets of a folder and score what comes out."""
     cases = load_cases(truth or sheets / "truth.json")
     settings = Settings(load_schema(schema), engine=engine, model=model, runs=runs, seed=seed)
-    count = workers or max(1, (os.cpu_count() or 2) // 2)
+    count = workers or usual_workers()
     scans = tuple(Scan(sheets / source, source) for source in cases)
     with Progress(console=Console(stderr=True)) as progress:
         task = progress.add_task("reading", total=len(scans))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from enum import StrEnum
 from io import TextIOWrapper
@@ -23,7 +22,7 @@ from ocr_pipeline.engines.registry import prepare_engine
 from ocr_pipeline.errors import EXIT_SOME_FAILED, OcrPipelineError, UsageError
 from ocr_pipeline.export.record import DocumentStatus
 from ocr_pipeline.orders.schema import load_schema
-from ocr_pipeline.settings import Settings
+from ocr_pipeline.settings import DEFAULT_RUNS, Settings
 
 app = typer.Typer(
     name="ocr-pipeline",
@@ -35,7 +34,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-DEFAULT_RUNS = 3
 NOT_READ = (DocumentStatus.FAILED, DocumentStatus.DAMAGED, DocumentStatus.INCOMPLETE)
 """Documents of which something is missing, so that the batch does not count as all read."""
 
@@ -155,12 +153,12 @@ def read(
     **Exit code:** 0 all read; 10 some documents failed, are damaged or incomplete; 130 broken off;
     2 wrong call, 3 unreadable input, 4 wrong schema, 5 the engine cannot run, 6 cannot write.
     """
-    from ocr_pipeline.batch.reader import MakeReader
+    from ocr_pipeline.batch.reader import MakeReader, usual_workers
     from ocr_pipeline.pages.load import SUPPORTED_SUFFIXES
 
     console = Console(quiet=quiet, stderr=False)
     settings = _settings(schema, engine, model, option, runs, seed)
-    count = workers or max(1, (os.cpu_count() or 2) // 2)
+    count = workers or usual_workers()
     found = find_scans(scans, SUPPORTED_SUFFIXES, out=out)
     if not found.scans:
         raise UsageError(
@@ -291,8 +289,7 @@ def _print_report(console: Console, report: Report, out: Path, verbose: bool) ->
     ):
         if (out / name).exists():
             console.print(f"  {escape(str(out / name))}  [dim]{what}[/]", highlight=False)
-    others = {s: n for s, n in report.counts.items() if s is not DocumentStatus.OK}
-    unread = sum(others.values())
+    unread = sum(n for status, n in report.counts.items() if status is not DocumentStatus.OK)
     if unread:
         console.print(f"{unread} documents without a complete order: they are in 要確認, too")
     if report.flags:

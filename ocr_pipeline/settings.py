@@ -9,6 +9,9 @@ from dataclasses import asdict, dataclass, field
 
 from ocr_pipeline.orders.schema import Schema
 
+DEFAULT_RUNS = 3
+"""Runs of a page: two can only disagree, three can outvote."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -27,7 +30,7 @@ class Settings:
     engine: str = "ppocr"
     model: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
-    runs: int = 3
+    runs: int = DEFAULT_RUNS
     seed: int = 0
 
     def as_dict(self) -> dict[str, object]:

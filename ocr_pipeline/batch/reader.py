@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from ocr_pipeline.batch.pool import Reader
@@ -11,6 +11,11 @@ from ocr_pipeline.engines.registry import prepare_engine
 from ocr_pipeline.export.record import Record
 from ocr_pipeline.pipeline import read_document
 from ocr_pipeline.settings import Settings
+
+
+def usual_workers() -> int:
+    """One worker for every two cores: a page keeps two threads busy."""
+    return max(1, (os.cpu_count() or 2) // 2)
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,6 @@ class MakeReader:
             # Workers that each take all cores would only stand in one another's way.
             options.setdefault("threads", str(max(1, (os.cpu_count() or 1) // self.workers)))
         engine = prepare_engine(settings.engine, settings.model, options)()
-        settings = replace(settings, options=options)
 
         def read(path: Path, source: str) -> Record:
             return read_document(path, source, engine, settings)

@@ -118,14 +118,22 @@ def _continues(before: _Draft, page: _Draft, schema: Schema) -> bool:
     """Whether a page goes on with the order before it."""
 
     def numbers(draft: _Draft) -> set[Value]:
-        codes = (s.name for s in schema.fields if s.kind is Kind.CODE and s.required)
-        cells = (c for name in codes for c in draft.cells.get(name, ()))
-        return {parse(Kind.CODE, c.text).value for c in cells} - {None}
+        return {n for spec in _numbering(schema) for n in _numbers(draft, spec)}
 
     mine, theirs = numbers(page), numbers(before)
     if mine and theirs:
         return bool(mine & theirs)
     return not (page.titled and mine)
+
+
+def _numbering(schema: Schema) -> Iterable[FieldSpec]:
+    """The fields that tell one order from another."""
+    return (s for s in schema.fields if s.kind is Kind.CODE and s.required)
+
+
+def _numbers(draft: _Draft, spec: FieldSpec) -> set[Value]:
+    """The different readable values that a draft has for a code."""
+    return {parse(spec.kind, c.text).value for c in draft.cells.get(spec.name, ())} - {None}
 
 
 def _other_party(before: _Draft, page: _Draft, schema: Schema) -> bool:
@@ -185,12 +193,10 @@ def _draft(page: Transcript, schema: Schema) -> _Draft:
 
 def _several_numbers(draft: _Draft, schema: Schema) -> bool:
     """Whether one page carries two different order numbers, both under a well read label."""
-    for spec in schema.fields:
-        if spec.kind is Kind.CODE and spec.required and spec.name not in draft.flags:
-            values = {parse(spec.kind, c.text).value for c in draft.cells.get(spec.name, ())}
-            if len(values - {None}) > 1:
-                return True
-    return False
+    return any(
+        spec.name not in draft.flags and len(_numbers(draft, spec)) > 1
+        for spec in _numbering(schema)
+    )
 
 
 def _cells_of(tables: Iterable[Table]) -> list[Cell]:
@@ -257,9 +263,8 @@ def _read_labels(
                 before[id(piece)] = piece.slice(0, hit.start)
             cells = draft.cells.setdefault(spec.name, [])
             # A label that was read well goes before one that was only guessed.
-            cells.insert(0, value) if hit.likeness == 100.0 and _weak(cells, spec) else (
-                cells.append(value)
-            )
+            first = hit.likeness == 100.0 and _weak(cells, spec)
+            cells.insert(0 if first else len(cells), value)
             if hit.likeness < 100.0 and len(cells) == 1:
                 draft.flags[spec.name] = UNLABELLED
     gone = {id(u) for u in used}

@@ -22,6 +22,7 @@ from ocr_pipeline.tables.words import (
     TITLE_GAP,
     Token,
     cell_of,
+    level_of,
     lines_of,
     merged,
     pieces_of,
@@ -122,8 +123,8 @@ def find_headers(
 ) -> list[list[Token]]:
     """Lines of words that are a table's header, top to bottom.
 
-    Where no line has enough known titles, the fax has spoilt them: then the first line inside a
-    ruled grid is the header.
+    Where no line has enough known titles, the fax has spoilt them: then the line with most ruling
+    below it is the header.
     """
 
     def known(token: Token) -> bool:
@@ -149,8 +150,7 @@ def _grid_below(line: Sequence[Token], rules: Rules) -> float:
     """
     if not line:
         return 0.0
-    y = float(np.median([t.center[1] for t in line]))
-    em = float(np.median([t.height for t in line]))
+    y, em = level_of(line)
     starting = [r for r in rules.vertical if y - 2 * em < r.start < y and r.length > 4 * em]
     inside = [t for t in line if any(r.across(y) < t.center[0] for r in starting)]
     if len(starting) < FEWEST_BORDERS or len(inside) < 0.5 * len(line):

@@ -11,7 +11,7 @@ import numpy as np
 from ocr_pipeline.geometry import Matrix
 from ocr_pipeline.pages.rules import Rule, Rules
 from ocr_pipeline.tables.transcript import Cell, Table
-from ocr_pipeline.tables.words import Token, cell_of, cut, lines_of
+from ocr_pipeline.tables.words import Token, cell_of, cut, level_of, lines_of
 
 FEWEST_BORDERS = 4
 """A grid has at least this many vertical rules that start at the same height."""
@@ -44,7 +44,7 @@ class Layout:
     @classmethod
     def around(cls, header: list[Token], tokens: Sequence[Token], rules: Rules) -> Layout:
         """Find the layout of the table that hangs below a header."""
-        y, em = _line(header)
+        y, em = level_of(header)
         left, right = header[0].box[0], header[-1].box[2]
         horizontals = [
             r
@@ -73,7 +73,7 @@ class Layout:
         self, tokens: Sequence[Token], to_upright: Matrix, page: int
     ) -> tuple[Table, list[Token]]:
         """Fill the layout with tokens; also returns the tokens that went into it."""
-        y, em = _line(self.header)
+        y, em = level_of(self.header)
         used = [
             t
             for t in tokens
@@ -163,7 +163,7 @@ class Layout:
         stand once per row, only texts are wrapped.
         """
         above = float(np.mean([t.center[1] for t in row]))
-        below, em = _line(line)
+        below, em = level_of(line)
         middle = float(np.mean([t.center[0] for t in line]))
         if any(
             above < r.across(middle) < below and r.start <= middle <= r.end
@@ -181,14 +181,6 @@ class Layout:
         for token in tokens:
             columns[self.column_of(token)].append(token)
         return tuple(cell_of(lines_of(mine), page) for mine in columns)
-
-
-def _line(tokens: Sequence[Token]) -> tuple[float, float]:
-    """Middle height and text height of a line of tokens, pixels."""
-    return (
-        float(np.median([t.center[1] for t in tokens])),
-        float(np.median([t.height for t in tokens])),
-    )
 
 
 def _numeric(text: str) -> bool:
@@ -249,7 +241,7 @@ def _completed(
     where two titles share a column, the fax has lost the rule between them.
     """
     start, end = min(r.start for r in verticals), max(r.end for r in verticals)
-    y, _ = _line(header)
+    y, _ = level_of(header)
     slope = float(np.median([r.slope for r in verticals]))
 
     def implied(x: float) -> Rule:

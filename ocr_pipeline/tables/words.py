@@ -129,6 +129,14 @@ def _stripped(chars: Sequence[Char]) -> tuple[Char, ...]:
     return tuple(chars[start:end])
 
 
+def level_of(tokens: Sequence[Token]) -> tuple[float, float]:
+    """Middle height and text height of a line of tokens, pixels."""
+    return (
+        float(np.median([t.center[1] for t in tokens])),
+        float(np.median([t.height for t in tokens])),
+    )
+
+
 def lines_of(tokens: Sequence[Token]) -> list[list[Token]]:
     """Group tokens into text lines, top to bottom; tokens of a line left to right."""
     lines: list[list[Token]] = []
@@ -141,7 +149,7 @@ def lines_of(tokens: Sequence[Token]) -> list[list[Token]]:
             lines.append([token])
     for line in lines:
         line.sort(key=lambda t: t.box[0])
-    return sorted(lines, key=lambda line: float(np.median([t.center[1] for t in line])))
+    return sorted(lines, key=lambda line: level_of(line)[0])
 
 
 def _same_line(line: Sequence[Token], token: Token) -> bool:
