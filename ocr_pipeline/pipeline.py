@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ocr_pipeline.engines.base import Cancel, Engine, Reading, ReadingStatus
+from ocr_pipeline.engines.base import Cancel, Engine, Reading, ReadingStatus, RunsEngine
 from ocr_pipeline.engines.events import Emit, Event
 from ocr_pipeline.errors import EngineError, OcrPipelineError
 from ocr_pipeline.export.record import DocumentStatus, PageRecord, Record
@@ -56,10 +56,20 @@ def read_document(
     """
     started = time.perf_counter()
     pages = tuple(load_pages(path, source))
-    readings = [
-        [_read(engine, page, run, settings.seed + run, emit, cancel) for page in pages]
-        for run in range(settings.runs)
-    ]
+    runs = range(settings.runs)
+    readings: Sequence[Sequence[Reading]]
+    if isinstance(engine, RunsEngine):
+        by_page = [_read(engine, page, runs, settings.seed, emit, cancel) for page in pages]
+        readings = [[of_page[run] for of_page in by_page] for run in runs]
+    else:
+        readings = [
+            [
+                reading
+                for page in pages
+                for reading in _read(engine, page, [run], settings.seed, emit, cancel)
+            ]
+            for run in runs
+        ]
     return assemble(source, pages, readings, settings.schema, time.perf_counter() - started)
 
 
@@ -104,26 +114,54 @@ def _says_something(reading: Reading) -> bool:
 
 
 def _read(
-    engine: Engine, page: Page, run: int, seed: int, emit: Emit | None, cancel: Cancel | None
-) -> Reading:
-    """One run on one page; an engine that breaks fails this reading, not the document."""
+    engine: Engine,
+    page: Page,
+    runs: Sequence[int],
+    seed: int,
+    emit: Emit | None,
+    cancel: Cancel | None,
+) -> list[Reading]:
+    """Some runs on one page; an engine that breaks fails these readings, not the document."""
+    seeds = [seed + run for run in runs]
     if cancel is not None and cancel():
-        return Reading(engine.name, run, seed, page.number, status=ReadingStatus.INCOMPLETE)
+        return _ended(engine, page, runs, seeds, ReadingStatus.INCOMPLETE)
     if page.ink is Ink.BLANK:
-        return Reading(engine.name, run, seed, page.number, status=ReadingStatus.BLANK)
+        return _ended(engine, page, runs, seeds, ReadingStatus.BLANK)
     if page.ink is Ink.DAMAGED and page.image.size <= 1:
-        return Reading(engine.name, run, seed, page.number, status=ReadingStatus.FAILED)
+        return _ended(engine, page, runs, seeds, ReadingStatus.FAILED)
     try:
-        return engine.read(page, run=run, seed=seed, emit=emit, cancel=cancel)
+        if isinstance(engine, RunsEngine):
+            found = engine.read_runs(page, runs=runs, seeds=seeds, emit=emit, cancel=cancel)
+            if len(found) != len(runs):
+                raise EngineError(f"{engine.name} gave {len(found)} readings for {len(runs)} runs")
+            return found
+        return [
+            engine.read(page, run=run, seed=s, emit=emit, cancel=cancel)
+            for run, s in zip(runs, seeds, strict=True)
+        ]
     except OcrPipelineError as e:
         error: Exception = e
     except Exception as e:  # whatever an engine throws must not end the document
         error = EngineError(f"{type(e).__name__}: {e}")
     if emit is not None:
-        emit(Event("error", run, page.number, data={"error": str(error)}))
-    return Reading(
-        engine.name, run, seed, page.number, status=ReadingStatus.FAILED, error=str(error)
-    )
+        for run in runs:
+            emit(Event("error", run, page.number, data={"error": str(error)}))
+    return _ended(engine, page, runs, seeds, ReadingStatus.FAILED, str(error))
+
+
+def _ended(
+    engine: Engine,
+    page: Page,
+    runs: Sequence[int],
+    seeds: Sequence[int],
+    status: ReadingStatus,
+    error: str = "",
+) -> list[Reading]:
+    """Readings of runs that saw nothing."""
+    return [
+        Reading(engine.name, run, seed, page.number, status=status, error=error)
+        for run, seed in zip(runs, seeds, strict=True)
+    ]
 
 
 def to_transcript(reading: Reading, page: Page, schema: Schema) -> Transcript:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from ocr_pipeline.engines.base import Reading, ReadingStatus, Word
+from ocr_pipeline.engines.base import Reading, ReadingStatus, RunsEngine, Word
 from ocr_pipeline.engines.events import Event
 from ocr_pipeline.engines.scripted import Script, ScriptedEngine
 from ocr_pipeline.errors import EngineError, InputError
@@ -358,3 +358,61 @@ def test_words_become_a_grid_and_a_reply_is_parsed() -> None:
     assert [c.text for c in boxes.lines] == ["発注書"]
     assert boxes.lines[0].quad is not None
     assert to_transcript(reading(FORM), page(), SCHEMA) == parse(FORM)
+
+
+# --- engines that read all runs of a page at once ---
+
+
+@dataclass
+class AllRuns(Recording):
+    """Answers all runs of a page in one call."""
+
+    missing: int = 0
+    asked: list[tuple[int, list[int], list[int]]] = field(default_factory=list)
+
+    def read_runs(self, page: Page, *, runs, seeds, emit=None, cancel=None) -> list[Reading]:
+        self.asked.append((page.number, list(runs), list(seeds)))
+        pairs = list(zip(runs, seeds, strict=True))[self.missing :]
+        return [self.read(page, run=r, seed=s, emit=emit, cancel=cancel) for r, s in pairs]
+
+
+def test_all_runs_of_a_page_are_one_call(tmp_path) -> None:
+    path = tmp_path / "two.tif"
+    draw().save(path, save_all=True, append_images=[draw(), Image.new("L", SIZE, 255)])
+    engine = AllRuns()
+    assert isinstance(engine, RunsEngine)
+    assert not isinstance(Recording(), RunsEngine)
+    record = read_document(path, "two.tif", engine, Settings(SCHEMA, runs=3, seed=40))
+    assert engine.asked == [(1, [0, 1, 2], [40, 41, 42]), (2, [0, 1, 2], [40, 41, 42])]
+    singly = read_document(path, "two.tif", Recording(), Settings(SCHEMA, runs=3, seed=40))
+    assert record.readings == singly.readings
+    assert record.orders == singly.orders
+    assert record.pages == singly.pages
+
+
+def test_a_call_for_all_runs_that_breaks_fails_them_all(png) -> None:
+    events: list[Event] = []
+    engine = AllRuns(EngineError("out of memory", remedy="use fewer runs"))
+    record = read_document(png, "x", engine, Settings(SCHEMA, runs=3), emit=events.append)
+    assert record.status is DocumentStatus.FAILED
+    assert [(r.run, r.seed, r.status) for r in record.readings] == [
+        (k, k, ReadingStatus.FAILED) for k in range(3)
+    ]
+    assert record.error.count("out of memory") == 1
+    assert [(e.kind, e.run) for e in events] == [("error", k) for k in range(3)]
+
+
+def test_a_reading_that_is_missing_is_no_blank(png) -> None:
+    record = read_document(png, "x", AllRuns(missing=1), Settings(SCHEMA, runs=2))
+    assert record.status is DocumentStatus.FAILED
+    assert "1 readings for 2 runs" in record.error
+
+
+def test_all_runs_are_cancelled_together(png) -> None:
+    engine = AllRuns()
+    record = read_document(png, "x", engine, Settings(SCHEMA, runs=2), cancel=lambda: True)
+    assert engine.asked == []
+    assert [(r.run, r.status) for r in record.readings] == [
+        (0, ReadingStatus.INCOMPLETE),
+        (1, ReadingStatus.INCOMPLETE),
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
@@ -114,5 +114,33 @@ class Engine(Protocol):
             seed: seed of everything random in this run.
             emit: called with each `Event` as it happens.
             cancel: asked between steps; when true the engine stops with status `incomplete`.
+        """
+        ...
+
+
+@runtime_checkable
+class RunsEngine(Engine, Protocol):
+    """An engine that reads a page several times for little more than the price of once."""
+
+    def read_runs(
+        self,
+        page: Page,
+        *,
+        runs: Sequence[int],
+        seeds: Sequence[int],
+        emit: Emit | None = None,
+        cancel: Cancel | None = None,
+    ) -> list[Reading]:
+        """Read one page once per seed.
+
+        Args:
+            page: the upright page.
+            runs: numbers of the runs.
+            seeds: one a run.
+            emit: called with each event; its `run` is one of `runs`.
+            cancel: asked between steps; when true all runs stop with status `incomplete`.
+
+        Returns:
+            One reading a run, in their order.
         """
         ...

@@ -92,16 +92,16 @@ def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
             gap = _longest_gap(columns, int(centers[i - 1]), int(centers[i])) / em
             needed = _space_gap(visible[i - 1].text, glyph.text, glyph.space)
             # In a loosely set line the gaps are wide everywhere: a space stands out among them.
-            usual = pitch * (_advance(visible[i - 1].text) + _advance(glyph.text)) / 2
+            usual = pitch * (advance(visible[i - 1].text) + advance(glyph.text)) / 2
             stands_out = centers[i] - centers[i - 1] > STANDS_OUT * usual
             if gap > needed and (stands_out or glyph.space > LIKELY):
                 chars.append(Char(" "))
         box = (left / width, top / height, right / width, bottom / height)
-        chars.append(Char(glyph.text, glyph.confidence, glyph.alternatives, _part(quad, box)))
+        chars.append(Char(glyph.text, glyph.confidence, glyph.alternatives, part(quad, box)))
     return tuple(chars)
 
 
-def _advance(char: str) -> float:
+def advance(char: str) -> float:
     """Width that a font gives a character, in ems."""
     return 0.5 if unicodedata.east_asian_width(char) in "NaH" else 1.0
 
@@ -110,7 +110,7 @@ def _pitch(glyphs: Sequence[Glyph], centers: Sequence[float], em: float) -> floa
     """Pixels between the middles of two neighbours, for each em of their widths."""
     if len(glyphs) < 2:
         return em
-    widths = [(_advance(a.text) + _advance(b.text)) / 2 for a, b in pairwise(glyphs)]
+    widths = [(advance(a.text) + advance(b.text)) / 2 for a, b in pairwise(glyphs)]
     return float(np.median(np.diff(centers) / widths))
 
 
@@ -147,7 +147,7 @@ def _longest_gap(columns: NDArray[np.bool_], start: int, end: int) -> int:
     return int(np.diff(marked).max(initial=1)) - 1
 
 
-def _part(quad: Quad, box: tuple[float, float, float, float]) -> Quad:
+def part(quad: Quad, box: tuple[float, float, float, float]) -> Quad:
     """The part of a quad inside (left, top, right, bottom) fractions of it."""
     tl, tr, br, bl = (np.asarray(p, dtype=float) for p in quad)
     left, top, right, bottom = box

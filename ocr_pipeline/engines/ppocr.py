@@ -9,7 +9,7 @@ every single character.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -104,10 +104,13 @@ class Recogniser:
         self._allowed = printable(self._characters)
         self._input = self._session.get_inputs()[0].name
 
-    def read(self, lines: list[Gray]) -> list[tuple[Glyph, ...]]:
-        """Read lines (grey, H×W with H = `LINE_HEIGHT`); the answer has the order of the lines."""
+    def batches(self, lines: list[Gray]) -> Iterator[list[tuple[int, tuple[Glyph, ...]]]]:
+        """Read lines (grey, H×W with H = `LINE_HEIGHT`), narrow ones first.
+
+        Yields:
+            Some lines at a time: the number of each in `lines`, and what it says.
+        """
         order = sorted(range(len(lines)), key=lambda i: lines[i].shape[1])
-        answer: list[tuple[Glyph, ...]] = [()] * len(lines)
         for start in range(0, len(order), BATCH):
             chosen = order[start : start + BATCH]
             width = max(MIN_WIDTH, *(lines[i].shape[1] for i in chosen))
@@ -115,10 +118,10 @@ class Recogniser:
             for row, i in zip(batch, chosen, strict=True):
                 row[:, :, : lines[i].shape[1]] = lines[i].astype(np.float32) / 127.5 - 1.0
             out = self._session.run(None, {self._input: batch})[0]
-            for i, scores in zip(chosen, out, strict=True):
-                share = lines[i].shape[1] / width
-                answer[i] = decode(scores, self._characters, self._allowed, share)
-        return answer
+            yield [
+                (i, decode(scores, self._characters, self._allowed, lines[i].shape[1] / width))
+                for i, scores in zip(chosen, out, strict=True)
+            ]
 
 
 class PpocrEngine:
@@ -151,16 +154,19 @@ class PpocrEngine:
         boxes = self._detect(view.image)
         if cancel is not None and cancel():
             return replace(blank, status=ReadingStatus.INCOMPLETE)
-        rules = find_rules(view.image, max(view.dpi))
-        if self.settings.second_look:
-            boxes = without_columns(boxes)
-        quads = cut_at_rules(boxes, rules, max(view.dpi))
-        words = list(self._words(view, quads))
-        if self.settings.second_look:
-            found = unread_ink(view.image, quads, rules, max(view.dpi))
-            words += (w for w in self._words(view, found) if w.confidence >= SECOND_LOOK)
-        if emit is not None:
-            emit(Event("words", run, page.number, data={"words": [w.text for w in words]}))
+        quads, missed = _places(view.image, boxes, max(view.dpi), self.settings)
+        words: list[Word] = []
+        for places, least in ((quads, 0.0), (missed, SECOND_LOOK)):
+            found: dict[int, Word] = {}
+            for batch in self._words(view, places):
+                seen = {i: word for i, word in batch.items() if word.confidence >= least}
+                if emit is not None and seen:
+                    emit(Event("words", run, page.number, data=_told(seen.values())))
+                found |= seen
+                if cancel is not None and cancel():
+                    words += (found[i] for i in sorted(found))
+                    return replace(blank, words=tuple(words), status=ReadingStatus.INCOMPLETE)
+            words += (found[i] for i in sorted(found))
         return replace(
             blank,
             words=tuple(words),
@@ -168,21 +174,67 @@ class PpocrEngine:
             stats={"seconds": round(time.perf_counter() - started, 3), "boxes": float(len(boxes))},
         )
 
-    def _words(self, view: Page, quads: list[Quad]) -> Iterable[Word]:
-        """The words in some quads (upright pixels of the view), with quads in stored pixels."""
+    def _words(self, view: Page, quads: list[Quad]) -> Iterator[dict[int, Word]]:
+        """The words in some quads (upright pixels of the view), with quads in stored pixels.
+
+        Yields:
+            Some of them at a time, by the number of the quad.
+        """
         lines = [crop(view.image, q, LINE_HEIGHT) for q in quads]
-        for quad, line, glyphs in zip(quads, lines, self._recogniser.read(lines), strict=True):
-            chars = tuple(
-                replace(c, quad=transform(c.quad, view.matrix)) if c.quad else c
-                for c in place(glyphs, line, quad)
-            )
-            if chars:
-                yield Word(
-                    "".join(c.text for c in chars),
-                    min(c.confidence for c in chars),
-                    union([c.quad for c in chars if c.quad]) or transform(quad, view.matrix),
-                    chars=chars,
+        for batch in self._recogniser.batches(lines):
+            found: dict[int, Word] = {}
+            for i, glyphs in batch:
+                chars = tuple(
+                    replace(c, quad=transform(c.quad, view.matrix)) if c.quad else c
+                    for c in place(glyphs, lines[i], quads[i])
                 )
+                if chars:
+                    found[i] = Word(
+                        "".join(c.text for c in chars),
+                        min(c.confidence for c in chars),
+                        union([c.quad for c in chars if c.quad])
+                        or transform(quads[i], view.matrix),
+                        chars=chars,
+                    )
+            yield found
+
+
+def _told(words: Iterable[Word]) -> dict[str, object]:
+    """Words as the data of an event."""
+    return {"words": [{"text": w.text, "confidence": w.confidence, "quad": w.quad} for w in words]}
+
+
+class LineFinder:
+    """Where the text lines of a page are, for engines that read lines cut out of it."""
+
+    def __init__(self, settings: PpocrSettings | None = None) -> None:
+        self._settings = settings or PpocrSettings()
+        self._detect = _detector(models_folder(), self._settings)
+
+    def __call__(self, image: Gray, dpi: float) -> tuple[list[Quad], list[Quad]]:
+        """Boxes of text, cut at the borders of cells.
+
+        Args:
+            image: H×W, upright.
+            dpi: resolution of the square pixels.
+
+        Returns:
+            The detector's boxes, and those around text-sized ink that it passed over: the latter
+            hold text only when they are read with a confidence of `SECOND_LOOK`. Upright pixels.
+        """
+        image = _prepared(image, dpi, run=0)
+        return _places(image, self._detect(image), dpi, self._settings)
+
+
+def _places(
+    image: Gray, boxes: list[Quad], dpi: float, settings: PpocrSettings
+) -> tuple[list[Quad], list[Quad]]:
+    """The boxes of cells, and the ink that none of them covers."""
+    rules = find_rules(image, dpi)
+    if not settings.second_look:
+        return cut_at_rules(boxes, rules, dpi), []
+    quads = cut_at_rules(without_columns(boxes), rules, dpi)
+    return quads, unread_ink(image, quads, rules, dpi)
 
 
 def _prepared(image: Gray, dpi: float, run: int) -> Gray:

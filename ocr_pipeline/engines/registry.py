@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from ocr_pipeline.engines.base import Engine
-from ocr_pipeline.errors import UsageError
+from ocr_pipeline.errors import MissingExtraError, UsageError
 
 Start = Callable[[], Engine]
 """Loads the model and returns the engine; may take seconds."""
@@ -39,7 +40,36 @@ def _scripted(model: str, options: Mapping[str, str]) -> Start:
     return lambda: engine
 
 
-ENGINES: Mapping[str, Factory] = {"ppocr": _ppocr, "scripted": _scripted}
+def _diffusion_gemma(model: str, options: Mapping[str, str]) -> Start:
+    require("gemma", "torch", "transformers", "accelerate", what="the diffusiongemma engine")
+    from ocr_pipeline.engines.diffusion_settings import DiffusionGemmaSettings  # noqa: PLC0415
+
+    settings = settings_of(DiffusionGemmaSettings, options, "diffusiongemma")
+
+    def start() -> Engine:
+        from ocr_pipeline.engines.diffusion_gemma import DiffusionGemmaEngine  # noqa: PLC0415
+
+        return DiffusionGemmaEngine.load(model, settings)
+
+    return start
+
+
+ENGINES: Mapping[str, Factory] = {
+    "ppocr": _ppocr,
+    "diffusiongemma": _diffusion_gemma,
+    "scripted": _scripted,
+}
+
+
+def require(extra: str, *packages: str, what: str) -> None:
+    """Find out whether the packages of an extra are there, without importing them.
+
+    Raises:
+        MissingExtraError: one is not.
+    """
+    missing = [p for p in packages if find_spec(p) is None]
+    if missing:
+        raise MissingExtraError(f"{what} needs {', '.join(missing)}", extra=extra)
 
 
 def prepare_engine(name: str, model: str = "", options: Mapping[str, str] | None = None) -> Start:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from ocr_pipeline.engines.base import Cancel, Reading, ReadingStatus
-from ocr_pipeline.engines.events import Emit, Event
+from ocr_pipeline.engines.events import Emit, Event, Kind
+from ocr_pipeline.engines.scripted_canvas import denoise
 from ocr_pipeline.errors import EngineError, UsageError
 from ocr_pipeline.pages.page import Ink, Page
 
@@ -31,12 +32,19 @@ class Script:
         text: the Markdown.
         fault: what goes wrong instead of (or after) it: `raise` an error, `hang` until cancelled,
             `die` as a process, come back `incomplete` or `looping`, or `empty`.
+        steps: drafts shown of each canvas before it is committed, as a diffusion model does; 0
+            commits the text at once.
+        canvas: characters of a canvas.
+        pause: seconds a step takes.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     text: str = ""
     fault: Fault | None = None
+    steps: Annotated[int, Field(ge=0)] = 0
+    canvas: Annotated[int, Field(ge=1)] = 256
+    pause: Annotated[float, Field(ge=0)] = 0.0
 
 
 _ENTRIES = TypeAdapter(list[str | Script])
@@ -82,6 +90,23 @@ class ScriptedEngine:
         """Answer with the script of this run. See `Engine.read`."""
         if page.ink is Ink.BLANK:
             return Reading(self.name, run, seed, page.number, status=ReadingStatus.BLANK)
+        return self._answer(run, seed, page.number, emit, cancel)
+
+    def chat(
+        self,
+        prompt: str,
+        *,
+        run: int = 0,
+        seed: int = 0,
+        emit: Emit | None = None,
+        cancel: Cancel | None = None,
+    ) -> Reading:
+        """Answer with the script of this run, whatever the prompt is."""
+        return self._answer(run, seed, 1, emit, cancel)
+
+    def _answer(
+        self, run: int, seed: int, page: int, emit: Emit | None, cancel: Cancel | None
+    ) -> Reading:
         script = self._scripts[run % len(self._scripts)]
         text, status = script.text, ReadingStatus.OK
         match script.fault:
@@ -97,6 +122,23 @@ class ScriptedEngine:
                 status = ReadingStatus(script.fault)
             case "empty":
                 text = ""
-        if emit is not None:
-            emit(Event("committed", run, page.number, data={"text": text}))
-        return Reading(self.name, run, seed, page.number, raw=text, status=status)
+
+        def say(kind: Kind, data: Mapping[str, Any]) -> None:
+            if emit is not None:
+                emit(Event(kind, run, page, data=dict(data)))
+
+        if not script.steps:
+            say("committed", {"text": text})
+            return Reading(self.name, run, seed, page, raw=text, status=status)
+        say("page", {"engine": self.name, "tiling": "page", "tiles": [], "runs": [run]})
+        text, complete = denoise(
+            text,
+            canvas=script.canvas,
+            steps=script.steps,
+            pause=script.pause,
+            seed=seed,
+            say=say,
+            cancel=cancel or (lambda: False),
+        )
+        status = status if complete else ReadingStatus.INCOMPLETE
+        return Reading(self.name, run, seed, page, raw=text, status=status)

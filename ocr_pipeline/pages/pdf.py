@@ -124,6 +124,38 @@ def pdf_scans(
             document.close()
 
 
+def pdf_extent(path: Path, *, pages: int) -> tuple[int, int]:
+    """How much there is to a PDF, found out without drawing anything.
+
+    Args:
+        path: the file.
+        pages: how many pages to look into.
+
+    Returns:
+        The number of pages, and the pixels of the largest image on those looked into.
+
+    Raises:
+        UnreadableFileError: encrypted or broken.
+    """
+    with _PDFIUM:
+        document = _open(path)
+        try:
+            largest = 0
+            for index in range(min(pages, len(document))):
+                images = document[index].get_objects(
+                    filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE], max_depth=3
+                )
+                largest = max([largest, *(math.prod(i.get_px_size()) for i in images)])
+            return len(document), largest
+        except pdfium.PdfiumError as error:
+            raise UnreadableFileError(
+                f"{path.name}: not a readable PDF ({error})",
+                remedy="the file is truncated or broken; ask for it to be sent again",
+            ) from error
+        finally:
+            document.close()
+
+
 def _open(path: Path) -> pdfium.PdfDocument:
     try:
         return pdfium.PdfDocument(path)

@@ -151,12 +151,20 @@ class TestRead:
         other = PpocrEngine(PpocrSettings(threads=1)).read(page, seed=5)
         assert other.words == reading.words
 
-    def test_it_says_what_it_read(self, engine, page, reading):
+    def test_it_says_what_it_read_as_it_reads(self, engine, page, reading):
         events = []
         engine.read(page, seed=5, emit=events.append)
-        (event,) = events
-        assert (event.kind, event.run, event.page) == ("words", 0, 2)
-        assert event.data["words"] == [w.text for w in reading.words]
+        assert {(e.kind, e.run, e.page) for e in events} == {("words", 0, 2)}
+        assert len(events) > 1
+        said = [(w["text"], w["quad"]) for e in events for w in e.data["words"]]
+        assert sorted(said) == sorted((w.text, w.quad) for w in reading.words)
+
+    def test_it_stops_between_two_batches_of_lines(self, engine, page, reading):
+        events = []
+        stopped = engine.read(page, seed=5, emit=events.append, cancel=lambda: bool(events))
+        assert stopped.status is ReadingStatus.INCOMPLETE
+        assert 0 < len(stopped.words) < len(reading.words)
+        assert len(events) == 1
 
     def test_it_stops_when_nobody_wants_the_answer(self, engine, page):
         events = []

@@ -4,12 +4,14 @@ import json
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from typing import get_args
 
 import numpy as np
 import pytest
 
 from ocr_pipeline.engines.base import ReadingStatus
+from ocr_pipeline.engines.event_data import data_of
 from ocr_pipeline.engines.scripted import Fault, Script, ScriptedEngine
 from ocr_pipeline.errors import EngineError, UsageError
 from ocr_pipeline.pages.page import Ink, Page
@@ -97,6 +99,76 @@ class TestFaults:
         assert engine.read(PAGE, run=2).raw == "c"
 
 
+class TestDenoising:
+    SCRIPT = Script(TABLE, steps=4, canvas=12)
+
+    def events(self, script=SCRIPT, seed=0, **arguments):
+        events = []
+        reading = ScriptedEngine([script]).read(PAGE, seed=seed, emit=events.append, **arguments)
+        return reading, events
+
+    def test_drafts_come_before_what_is_committed(self):
+        reading, events = self.events()
+        assert (reading.raw, reading.status) == (TABLE, ReadingStatus.OK)
+        canvases = -(-len(TABLE) // 12)
+        assert [e.kind for e in events] == [
+            "page",
+            *(["step", "draft"] * 4 + ["committed"]) * canvases,
+        ]
+        assert {(e.run, e.page) for e in events} == {(0, 3)}
+        committed = [e.data["text"] for e in events if e.kind == "committed"]
+        assert "".join(committed) == TABLE
+        drafts = [data_of(e) for e in events if e.kind == "draft"]
+        assert all(len(d.entropy) == len(d.text) for d in drafts)
+        assert drafts[3].text == committed[0] != drafts[0].text
+
+    def test_what_changed_is_what_differs(self):
+        drafts = [data_of(e) for e in self.events()[1] if e.kind == "draft"][:4]
+        for before, after in pairwise(drafts):
+            differs = {
+                i for i, (a, b) in enumerate(zip(before.text, after.text, strict=True)) if a != b
+            }
+            assert after.changed == differs
+
+    def test_doubt_falls_and_the_steps_are_counted(self):
+        steps = [data_of(e) for e in self.events()[1] if e.kind == "step"][:4]
+        assert [s.step for s in steps] == [1, 2, 3, 4]
+        entropy = [s.entropy for s in steps]
+        assert entropy == sorted(entropy, reverse=True)
+        assert entropy[0] > entropy[-1]
+
+    def test_the_seed_makes_the_noise(self):
+        def drafts(seed):
+            return [e.data["text"] for e in self.events(seed=seed)[1] if e.kind == "draft"]
+
+        assert drafts(1) == drafts(1) != drafts(2)
+
+    def test_it_stops_within_a_step(self):
+        asked = iter([False] * 6 + [True])
+        reading, events = self.events(cancel=lambda: next(asked))
+        assert (reading.status, reading.raw) == (ReadingStatus.INCOMPLETE, TABLE[:12])
+        assert next(asked, None) is None
+        assert [e.kind for e in events].count("draft") == 6
+
+    def test_a_step_takes_its_time(self):
+        started = time.perf_counter()
+        self.events(Script("ab", steps=3, pause=0.02))
+        assert time.perf_counter() - started >= 0.06
+
+    def test_faults_stay_what_they_are(self):
+        assert self.events(Script(TABLE, "looping", 2))[0].status is ReadingStatus.LOOPING
+        reading, events = self.events(Script(TABLE, "empty", 2))
+        assert (reading.raw, reading.status) == ("", ReadingStatus.OK)
+        assert [e.kind for e in events] == ["page"]
+
+    def test_a_prompt_is_answered_like_a_page(self):
+        events = []
+        engine = ScriptedEngine([Script("a"), self.SCRIPT])
+        reading = engine.chat("?", run=1, seed=3, emit=events.append)
+        assert (reading.raw, reading.run, reading.seed, reading.page) == (TABLE, 1, 3, 1)
+        assert {(e.run, e.page) for e in events} == {(1, 1)}
+
+
 class TestLoad:
     def test_texts_and_faults(self, tmp_path):
         content = json.dumps([TABLE, {"text": "x", "fault": "looping"}, {"text": "y"}])
@@ -109,6 +181,19 @@ class TestLoad:
     def test_every_fault_can_be_named(self, tmp_path, fault):
         content = json.dumps([{"text": "", "fault": fault}])
         assert isinstance(ScriptedEngine.load(saved(tmp_path, content)), ScriptedEngine)
+
+    def test_denoising(self, tmp_path):
+        content = json.dumps([{"text": "ab", "steps": 2, "canvas": 1, "pause": 0.001}])
+        events = []
+        ScriptedEngine.load(saved(tmp_path, content)).read(PAGE, emit=events.append)
+        assert [e.kind for e in events].count("draft") == 4
+
+    @pytest.mark.parametrize(
+        "entry", [{"steps": -1}, {"canvas": 0}, {"pause": -0.1}, {"steps": "many"}]
+    )
+    def test_denoising_that_cannot_be(self, tmp_path, entry):
+        with pytest.raises(UsageError):
+            ScriptedEngine.load(saved(tmp_path, json.dumps([{"text": "a", **entry}])))
 
     @pytest.mark.parametrize("content", ["", "{", "[1]", '[{"txt": "a"}]', "3", "null", "[[]]"])
     def test_what_is_no_list_of_replies_is_refused(self, tmp_path, content):

@@ -1,0 +1,1 @@
+"""Watching a model denoise, in the terminal."""

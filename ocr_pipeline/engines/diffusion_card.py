@@ -1,0 +1,35 @@
+"""How a checkpoint wants to be asked: `ocr_pipeline.json` in its folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+CARD_FILE = "ocr_pipeline.json"
+
+Tiling = Literal["page", "bands", "lines"]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What suits a checkpoint; the defaults suit the published model, which has no card.
+
+    Attributes:
+        tiling: how a page is cut.
+        prompt: name of the prompt (`engines/prompts`); empty asks with the image alone.
+        soft_tokens: image budget of a tile, one of 70, 140, 280, 560, 1120.
+        line_height: pixels of a line crop that is given as it is; 0 lets the processor resize it.
+        widths: a line crop is padded with paper to the next of these; longer ones are cut at gaps.
+        steps: denoising steps of a canvas.
+        canvases: canvases of a reply before it has to show that it does not loop.
+        unreadable: what the model writes for a character that nobody can read.
+    """
+
+    tiling: Tiling = "page"
+    prompt: str = "transcribe_ja_v1"
+    soft_tokens: int = 1120
+    line_height: int = 0
+    widths: tuple[int, ...] = ()
+    steps: int = 48
+    canvases: int = 8
+    unreadable: str = ""

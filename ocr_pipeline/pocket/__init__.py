@@ -1,0 +1,1 @@
+"""A miniature DiffusionGemma: the same classes, the same loading code, a few million parameters."""
