@@ -1,157 +1,404 @@
-"""`eval`: score an engine on sheets whose truth is known."""
+"""`eval`: score an engine, or anybody's predictions, on sheets whose truth is known."""
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import pandas as pd
 import typer
 from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from eval.accuracy import by_field, by_flag, by_severity, frame_of
-from eval.cases import Case, load_cases
-from eval.outcomes import Outcome, score_all
-from ocr_pipeline import __version__
-from ocr_pipeline.batch.reader import MakeReader, usual_workers
-from ocr_pipeline.batch.run import run_batch
-from ocr_pipeline.batch.scans import Found, Scan
-from ocr_pipeline.errors import OcrPipelineError, UsageError
-from ocr_pipeline.export.record import Record, from_json
-from ocr_pipeline.orders.schema import Schema, load_schema
+from eval import consensus
+from eval.bench import load_bench, make_bench
+from eval.cases import load_cases
+from eval.compare import compare as compare_scores
+from eval.outcomes import Form
+from eval.predictions import prediction_sets, record_sets
+from eval.printing import print_misses, print_scores, print_summary, print_table
+from eval.report import write_report
+from eval.report.comparison import print_comparison, write_comparison
+from eval.runs import RUNS, Plan, about_of, perform, run_sets
+from eval.scoring import RunSet
+from eval.scoring import score as score_sets
+from eval.sweep import label_of, settings_over, table_of
+from eval.tidy import CURVE, Scores, frame, load, save
+from ocr_pipeline.batch.reader import usual_workers
+from ocr_pipeline.engines.registry import prepare_engine
+from ocr_pipeline.errors import OcrPipelineError, OutputError, UsageError
+from ocr_pipeline.orders.schema import load_schema
+from ocr_pipeline.pages.load import read_scans
+from ocr_pipeline.pages.page import Gray
 from ocr_pipeline.settings import DEFAULT_RUNS, Settings
 
 app = typer.Typer(
     help="Score an engine on sheets whose truth is known: typed accuracy per severity and field, "
-    "and how often a value is wrong without a flag.",
+    "and how often a value is wrong and nobody is told.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
 )
 
-Truth = Annotated[
+INTERRUPTED = 130
+
+Sheets = Annotated[
     Path | None,
-    typer.Option("--truth", help="The truth file; by default truth.json beside the sheets."),
+    typer.Option("--sheets", help="Folder of scans with a truth.json.", show_default=False),
 ]
+BenchName = Annotated[
+    str,
+    typer.Option(
+        "--bench",
+        help="A bench set instead of a folder: quick (12 sheets), standard (120), katakana, "
+        "article, samples, or a YAML file. It is made once and kept.",
+    ),
+]
+TruthFile = Annotated[
+    Path | None,
+    typer.Option("--truth", help="The truth file, when it is not the one that was run on."),
+]
+EngineName = Annotated[str, typer.Option("--engine", help="What reads the pages.")]
+Model = Annotated[str, typer.Option("--model", help="Model of the engine: a hub id or a folder.")]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-O", metavar="KEY=VALUE", help="A setting of the engine."),
+]
+Runs = Annotated[
+    int,
+    typer.Option(
+        "--runs",
+        min=1,
+        max=99,
+        help="How often a page is read: with another seed each time or, by an engine that does "
+        "not sample, from a small re-scan.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the first run.")]
 SchemaName = Annotated[str, typer.Option("--schema", help="The form: a name or a YAML file.")]
+Limit = Annotated[
+    int, typer.Option("--limit", min=0, help="Only the first so many files; 0 is all.")
+]
+Workers = Annotated[
+    int, typer.Option("--workers", "-j", min=0, help="Documents at once; 0: by cores.")
+]
+TimeLimit = Annotated[
+    float,
+    typer.Option("--time-limit", min=0, help="Seconds for all runs of a document; 0: no limit."),
+]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Forget the runs that are stored.")]
 Misses = Annotated[bool, typer.Option("--misses", help="Also list every wrong value.")]
 
 
 @app.command()
 def run(
-    sheets: Annotated[Path, typer.Option("--sheets", help="Folder of scans with a truth.json.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the records.")] = Path(
+    sheets: Sheets = None,
+    bench: BenchName = "quick",
+    truth: TruthFile = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path(
         "report"
     ),
-    engine: Annotated[str, typer.Option("--engine", help="What reads the pages.")] = "ppocr",
-    model: Annotated[str, typer.Option("--model", help="Model of the engine.")] = "",
-    runs: Annotated[
-        int, typer.Option("--runs", min=1, help="How often a page is read.")
-    ] = DEFAULT_RUNS,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the first run.")] = 0,
+    engine: EngineName = "ppocr",
+    model: Model = "",
+    option: Options = None,
+    runs: Runs = DEFAULT_RUNS,
+    seed: Seed = 0,
     schema: SchemaName = "purchase_order",
-    truth: Truth = None,
-    workers: Annotated[int, typer.Option("--workers", "-j", min=0, help="0: by cores.")] = 0,
+    limit: Limit = 0,
+    workers: Workers = 0,
+    time_limit: TimeLimit = 0.0,
+    fresh: Fresh = False,
     misses: Misses = False,
 ) -> None:
-    """Read the sheets of a folder and score what comes out."""
-    cases = load_cases(truth or sheets / "truth.json")
-    settings = Settings(load_schema(schema), engine=engine, model=model, runs=runs, seed=seed)
-    count = workers or usual_workers()
-    scans = tuple(Scan(sheets / source, source) for source in cases)
-    with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("reading", total=len(scans))
-        run_batch(
-            Found(scans, ()),
-            out,
-            MakeReader(settings, count),
-            form=settings.schema,
-            settings=settings.as_dict(),
-            fingerprint=settings.fingerprint(__version__),
-            seeds=[seed + k for k in range(runs)],
-            workers=count,
-            time_limit=600.0,
-            progress=lambda step: progress.update(task, completed=step.done),
-        )
-    _report(_records(out, cases), cases, settings.schema, misses)
+    """Read sheets several times, score what comes out, and write a report.
+
+    It can be broken off at any moment: the same command goes on where it stopped. More runs or more
+    sheets may be added; other settings need another folder.
+
+    **In OUT:** `report.html`, `report.md`, `results.json`; `runs.jsonl` (all that the engine said)
+    and `run.json`; the scores as `values.csv`, `documents.csv`, `checklist.csv`, `curve.csv`.
+    """
+    console = Console()
+    plan = _plan(sheets, bench, truth, limit)
+    settings = _settings(schema, engine, model, option, runs, seed)
+    _read(plan, settings, out, workers, time_limit, fresh)
+    scores = _scores_of_runs(out, truth, schema, partial=True)
+    _report(console, scores, out, misses)
 
 
 @app.command()
 def score(
-    results: Annotated[Path, typer.Argument(help="Output folder of `read` or of `eval run`.")],
-    truth: Annotated[Path, typer.Option("--truth", help="The truth file.")],
+    results: Annotated[
+        Path | None,
+        typer.Argument(help="Folder that `eval run` or `read` wrote.", show_default=False),
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--predictions",
+            help="Somebody else's answers: a folder of Markdown or JSON files named like the "
+            "sheets (0001.md for 0001.tif; 0001.run1.md for a second run), or one JSON file.",
+            show_default=False,
+        ),
+    ] = None,
+    truth: TruthFile = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for scores and report; by default that of the runs, `eval` in that of "
+            "`read`, and `report` for predictions.",
+            show_default=False,
+        ),
+    ] = None,
     schema: SchemaName = "purchase_order",
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Score what is there, though runs are missing.")
+    ] = False,
     misses: Misses = False,
 ) -> None:
-    """Score records that are there already; no engine is needed."""
-    cases = load_cases(truth)
-    _report(_records(results, cases), cases, load_schema(schema), misses)
+    """Score what was read before, by whomever; no engine is needed.
 
-
-def _records(results: Path, cases: Mapping[str, Case]) -> dict[str, Record]:
-    """The stored records of some cases, by the name the truth file has for them."""
-    records = {}
-    for path in sorted((results / "documents").rglob("*.json")):
-        record = from_json(path.read_text(encoding="utf-8"))
-        # `read a/b` names a document by its folder, the truth file by its name alone.
-        name = record.source if record.source in cases else Path(record.source).name
-        records[name] = replace(record, source=name)
-    if not records:
-        raise UsageError(
-            f"there are no records in {results}", remedy="give the folder that `read -o` wrote"
-        )
-    return records
-
-
-def _report(
-    records: dict[str, Record], cases: dict[str, Case], schema: Schema, misses: bool
-) -> None:
-    outcomes = score_all(records, cases.values(), schema)
-    frame = frame_of(outcomes)
+    Odd tables are no obstacle: Markdown is parsed as a model's reply is, and what had to be mended
+    is counted. A sheet without a prediction counts as wrong.
+    """
     console = Console()
-    _print(console, "per severity", by_severity(frame))
-    _print(console, "typed accuracy per field and severity", by_field(frame))
-    _print(console, "values under each flag", by_flag(frame))
+    if (results is None) == (predictions is None):
+        raise UsageError(
+            "what is to be scored?", remedy="give a folder of results, or --predictions DIR"
+        )
+    if results is not None and (results / RUNS).is_file():
+        scores = _scores_of_runs(results, truth, schema, partial)
+        _report(console, scores, out or results, misses)
+        return
+    if truth is None:
+        raise UsageError("the truth is not known", remedy="give --truth FILE")
+    cases, form = load_cases(truth), Form(load_schema(schema))
+    about = {"schema": form.schema.name, "truth": str(truth), "sheets": str(truth.parent)}
+    if predictions is not None:
+        sets = prediction_sets(predictions, cases, form)
+        about |= {"engine": "predictions", "predictions": str(predictions)}
+        target = out or Path("report")
+    else:
+        assert results is not None
+        sets = record_sets(results, cases, form)
+        about |= {"engine": "records", "records": str(results)}
+        target = out or results / "eval"
+    _report(console, _scored(sets, about | {"runs": len(sets[0].runs)}), target, misses)
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(help="Folder with scores, system A.")],
+    second: Annotated[Path, typer.Argument(help="Folder with scores, system B.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Folder for the comparison; by default B's.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Compare two systems on the sheets that both have read, sheet by sheet.
+
+    Writes `comparison.html`, `comparison.md` and `comparison.csv` (every value that only one of the
+    two has right).
+    """
+    console = Console()
+    names = _names(first, second)
+    found = compare_scores(load(first), load(second), names=names)
+    print_comparison(console, found)
+    path = write_comparison(found, out or second)
+    console.print(f"the comparison: {path}", highlight=False, soft_wrap=True)
+
+
+def _names(first: Path, second: Path) -> tuple[str, str]:
+    """What to call two folders: their own names, or as much of their paths as tells them apart."""
+    one, two = (p.resolve().parts for p in (first, second))
+    for depth in range(1, max(len(one), len(two)) + 1):
+        if one[-depth:] != two[-depth:]:
+            return "/".join(one[-depth:]), "/".join(two[-depth:])
+    raise UsageError(f"{first} and {second} are the same", remedy="give two folders")
+
+
+@app.command()
+def sweep(
+    over: Annotated[
+        list[str],
+        typer.Option(
+            "--over",
+            metavar="KEY=V1,V2",
+            help="Values of an engine's setting to compare; several give every combination.",
+        ),
+    ],
+    sheets: Sheets = None,
+    bench: BenchName = "quick",
+    truth: TruthFile = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder; each setting gets its own.")] = (
+        Path("sweep")
+    ),
+    engine: EngineName = "ppocr",
+    model: Model = "",
+    option: Options = None,
+    runs: Runs = DEFAULT_RUNS,
+    seed: Seed = 0,
+    schema: SchemaName = "purchase_order",
+    limit: Limit = 0,
+    workers: Workers = 0,
+    time_limit: TimeLimit = 0.0,
+    fresh: Fresh = False,
+) -> None:
+    """Accuracy against cost: the same sheets with several values of an engine's setting.
+
+    ocr-pipeline eval sweep --engine diffusiongemma --over steps=8,16,32,48 -o sweep
+    """
+    console = Console()
+    swept = settings_over(over)
+    plan = _plan(sheets, bench, truth, limit)
+    # All settings are tried before the first one is run for an hour.
+    prepared = {
+        label_of(s): _settings(
+            schema, engine, model, [*(option or []), *map("=".join, s)], runs, seed
+        )
+        for s in swept
+    }
+    scores = {}
+    for label, settings in prepared.items():
+        console.print(f"[bold]{label}[/]", highlight=False)
+        _read(plan, settings, out / label, workers, time_limit, fresh)
+        scores[label] = _scores_of_runs(out / label, truth, schema, partial=True)
+        save(scores[label], out / label)
+        _written(scores[label], out / label)
+    table = table_of(scores)
+    print_table(
+        console,
+        "accuracy against cost",
+        table,
+        dict.fromkeys(("seconds", "tokens"), "{:.3g}".format),
+    )
+    try:
+        table.to_csv(out / "sweep.csv", lineterminator="\n")
+    except OSError as e:
+        raise OutputError(f"{out / 'sweep.csv'} cannot be written: {e}") from e
+    console.print(f"the table: {out / 'sweep.csv'}", highlight=False, soft_wrap=True)
+
+
+@app.command("bench")
+def make(
+    name: Annotated[str, typer.Argument(help="A bench set's name, or a YAML file.")],
+) -> None:
+    """Make the sheets of a bench set, to be read by something else, and say where they are."""
+    print(_bench_folder(name))
+
+
+def _plan(sheets: Path | None, bench: str, truth: Path | None, limit: int) -> Plan:
+    name = "" if sheets is not None else load_bench(bench)[0].name
+    folder = sheets if sheets is not None else _bench_folder(bench)
+    path = truth or folder / "truth.json"
+    cases = load_cases(path)
+    if limit:
+        cases = dict(list(cases.items())[:limit])
+    return Plan(folder, path, cases, name)
+
+
+def _bench_folder(name: str) -> Path:
+    with _progress("making the sheets") as told:
+        return make_bench(*load_bench(name), progress=told)
+
+
+def _settings(
+    schema: str, engine: str, model: str, option: list[str] | None, runs: int, seed: int
+) -> Settings:
+    """Build the settings, and find out now whether the engine takes them."""
+    pairs = {}
+    for text in option or []:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(f"-O {text!r} sets nothing", remedy="write -O key=value")
+        pairs[key.strip()] = value.strip()
+    prepare_engine(engine, model, pairs)
+    return Settings(load_schema(schema), engine, model, pairs, runs, seed)
+
+
+def _read(
+    plan: Plan, settings: Settings, out: Path, workers: int, time_limit: float, fresh: bool
+) -> None:
+    with _progress("reading") as told:
+        finished = perform(
+            plan,
+            settings,
+            out,
+            workers=min(workers or usual_workers(), len(plan.cases)),
+            time_limit=time_limit or None,
+            fresh=fresh,
+            progress=told,
+        )
+    if not finished:
+        Console(stderr=True).print("broken off: the same command goes on from here")
+        raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on the terminal, and what moves it."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _scores_of_runs(folder: Path, truth: Path | None, schema: str, partial: bool) -> Scores:
+    about = about_of(folder)
+    cases = load_cases(truth or Path(about["truth"]))
+    # Only what was run: a limited run says nothing about the other sheets.
+    cases = {name: case for name, case in cases.items() if name in about["files"]}
+    form = Form(load_schema(schema))
+    return _scored(run_sets(folder, cases, form, partial=partial), about)
+
+
+def _scored(sets: Iterable[RunSet], about: dict[str, Any]) -> Scores:
+    kept = list(sets)
+    curve = consensus.curve(kept)
+    return replace(score_sets(kept, about), curve=frame(curve.to_dict("records"), CURVE))
+
+
+def _report(console: Console, scores: Scores, out: Path, misses: bool) -> None:
+    save(scores, out)
+    print_scores(console, scores)
     if misses:
-        _print_misses(console, outcomes)
+        print_misses(console, scores)
+    print_summary(console, scores)
+    path = _written(scores, out)
+    console.print(f"the report: {path}", highlight=False, soft_wrap=True)
 
 
-_HEADINGS = {"documents": "docs", "raw_right": "raw", "folded_right": "folded"}
-"""Short forms, so that a table fits a terminal of 80 columns."""
+def _written(scores: Scores, out: Path) -> Path:
+    about = scores.about
+    parts = (about["engine"], Path(about.get("model", "")).name, about.get("bench", ""))
+    title = " · ".join(part for part in parts if part)
+    return write_report(scores, out, title=title, images=_images(Path(about["sheets"])))
 
 
-def _print(console: Console, title: str, frame: pd.DataFrame) -> None:
-    console.print(f"[bold]{title}[/]", highlight=False)
-    table = Table(box=None)
-    table.add_column(str(frame.index.name or ""), no_wrap=True)
-    for column in frame.columns:
-        table.add_column(_HEADINGS.get(str(column), str(column)), justify="right", no_wrap=True)
-    for name, row in frame.iterrows():
-        table.add_row(str(name), *(_shown(v) for v in row))
-    console.print(table)
-    console.print()
+def _images(sheets: Path) -> Callable[[str, int], Gray | None]:
+    """Pages as they are stored, for the pictures of values; None where the scans are gone."""
 
+    def image(document: str, page: int) -> Gray | None:
+        try:
+            found = (s.image for s in read_scans(sheets / document) if s.number == page)
+            return next(found, None)
+        except OcrPipelineError:
+            return None
 
-def _shown(value: float) -> str:
-    if math.isnan(value):
-        return "–"
-    return f"{value:.1%}" if 0 <= value <= 1 and not float(value).is_integer() else f"{value:g}"
-
-
-def _print_misses(console: Console, outcomes: list[Outcome]) -> None:
-    table = Table("file", "field", "row", "truth", "read", "flags", title="wrong values", box=None)
-    for o in outcomes:
-        if not o.right:
-            row = "" if o.row is None else str(o.row + 1)
-            flags = " ".join(o.codes) or ("(order)" if o.flagged else "[red]none[/]")
-            table.add_row(o.source, o.field, row, o.truth, o.read or o.raw, flags)
-    console.print(table)
+    return image
 
 
 def main() -> None:

@@ -1,173 +1,228 @@
-"""What became of every true value: right or wrong at each level, flagged or not."""
+"""What became of every true value: right or wrong at each level, flagged or not, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
-import numpy as np
-from rapidfuzz import fuzz
-from scipy.optimize import linear_sum_assignment
+import pandas as pd
 
-from eval.cases import Case, Plain
-from ocr_pipeline.export.record import Record
-from ocr_pipeline.orders import text
-from ocr_pipeline.orders.kinds import Kind
-from ocr_pipeline.orders.model import ABSENT, FieldValue, Order, Row
+from eval.align import Alignment, Line, error_of, told
+from eval.cases import Case, Ref
+from eval.levels import character_error_rate, same, same_folded, same_raw
+from ocr_pipeline.errors import UsageError
+from ocr_pipeline.orders.model import ABSENT, FieldState, FieldValue, Order
 from ocr_pipeline.orders.schema import FieldSpec, Schema
-from ocr_pipeline.orders.values import typed
+
+
+@dataclass(frozen=True)
+class Form:
+    """A schema, its specifications by name.
+
+    Attributes:
+        schema: the schema.
+    """
+
+    schema: Schema
+
+    @cached_property
+    def fields(self) -> dict[str, FieldSpec]:
+        """Fields of the order."""
+        return {s.name: s for s in self.schema.fields}
+
+    @cached_property
+    def rows(self) -> dict[str, FieldSpec]:
+        """Columns of its lines."""
+        return {s.name: s for s in self.schema.rows}
+
+    def of(self, ref: Ref) -> FieldSpec:
+        """The specification of a value."""
+        return (self.fields if ref[1] is None else self.rows)[ref[0]]
+
+    def require(self, case: Case) -> None:
+        """Make sure that the truth speaks of this form.
+
+        Raises:
+            UsageError: it has a value that the form has not.
+        """
+        unknown = {*case.fields} - {*self.fields}
+        unknown |= {name for row in case.rows for name in row} - {*self.rows}
+        if unknown:
+            raise UsageError(
+                f"the truth of {case.source} has {', '.join(sorted(unknown))}, "
+                f"and the form {self.schema.name} has not",
+                remedy="give the form it was made for: --schema",
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One true value and what was made of it.
+    """One value of the truth, or one too many, and what was made of it.
 
     Attributes:
-        source: the file.
-        severity: its severity.
-        field: field name.
-        row: 0-based true row; None for a header field.
-        truth: the true value, as text.
-        read: the typed value, as text; empty when there is none.
-        raw: the text it was read from.
-        raw_right: `raw` is the truth to the letter (NFC, trimmed).
-        right: the typed values are equal. This is the score.
-        folded_right: equal once look-alike characters are merged.
-        flagged: a person was told to look at it; a line that is missing counts as flagged when its
-            order is, and everything does in a document without an order.
-        codes: the codes of the field's own flags.
-        confidence: of the field.
+        ref: which value; beyond the truth, the line is that of the reader.
+        truth: the true value, as text; empty for a blank place.
+        value: what was read for it; `ABSENT` where nothing was.
+        error: of `align.ERRORS`; empty when right at the typed level.
+        flagged: a person was told: the value has a flag, or it is missing and the order has one, or
+            there is no order at all (the document stands in the list of what could not be read).
+        extra: it is not in the truth.
     """
 
-    source: str
-    severity: int
-    field: str
-    row: int | None
+    ref: Ref
     truth: str
-    read: str
-    raw: str
-    raw_right: bool
-    right: bool
-    folded_right: bool
+    value: FieldValue
+    error: str
     flagged: bool
-    codes: tuple[str, ...]
-    confidence: float
+    extra: bool = False
 
 
-def score(record: Record, case: Case, schema: Schema) -> list[Outcome]:
-    """Score one document.
+def outcomes_of(order: Order, case: Case, form: Form, lines: Alignment) -> list[Outcome]:
+    """Compare an order with the truth.
 
-    Every true value has an outcome: a document that failed has them all wrong (and flagged, for it
-    stands in the list of failures), a row that was not found likewise.
+    Args:
+        order: what was read, checked.
+        case: the truth.
+        form: its form.
+        lines: which line of the order stands for which true one.
+
+    Returns:
+        An outcome of every true value, in the order of the truth; then what is beyond it.
     """
-    order = _best(record.orders, case, schema)
-    seen = order is None
-    outcomes = [
-        _outcome(
-            case, schema.field(name), None, true, order.fields[name] if order else ABSENT, seen
-        )
+    counted = gets_counted(order)
+    found = [
+        _outcome((name, None), told(true), order.fields[name], form)
         for name, true in case.fields.items()
     ]
-    rows = match_rows(order.rows if order else (), case.rows, schema)
-    # A flag of the whole order, or a sum that fails, makes a person count the lines.
-    values = order.fields.values() if order else ()
-    counted = bool(order and order.flags) or any(f.code == "sum" for v in values for f in v.flags)
-    specs = {s.name: s for s in schema.rows}
-    for i, (true_row, row) in enumerate(zip(case.rows, rows, strict=True)):
-        for name, true in true_row.items():
-            value = row[name] if row is not None else ABSENT
-            told = seen or (row is None and counted)
-            outcomes.append(_outcome(case, specs[name], i, true, value, told))
-    return outcomes
+    found += _of_lines(order, case, form, lines, counted)
+    found += _invented(order, case, lines)
+    found += _too_many(order, lines, counted)
+    return found
 
 
-def _outcome(
-    case: Case,
-    spec: FieldSpec,
-    row: int | None,
-    true: Plain,
-    value: FieldValue,
-    order_flagged: bool,
-) -> Outcome:
-    truth = "" if true is None else str(true)
-    read = "" if value.value is None else str(value.value)
-    return Outcome(
-        source=case.source,
-        severity=case.severity,
-        field=spec.name,
-        row=row,
-        truth=truth,
-        read=read,
-        raw=value.raw,
-        raw_right=text.raw(value.raw) == text.raw(truth),
-        right=same(spec.kind, truth, read),
-        folded_right=same(spec.kind, truth, read) or text.folded(truth) == text.folded(read),
-        flagged=bool(value.flags) or order_flagged,
-        codes=tuple(f.code for f in value.flags),
-        confidence=value.confidence,
-    )
+def lost(case: Case, *, flagged: bool) -> list[Outcome]:
+    """The outcomes of a document without an order: every value is wrong, none is left out.
+
+    Args:
+        case: the truth.
+        flagged: whether it stands in the list of what could not be read.
+    """
+    truths = [((name, None), true) for name, true in case.fields.items()]
+    of_lines = [((n, i), true) for i, row in enumerate(case.rows) for n, true in row.items()]
+    return [
+        Outcome(ref, told(true), ABSENT, "failed", flagged) for ref, true in (*truths, *of_lines)
+    ]
 
 
-def same(kind: Kind, truth: str, read: str) -> bool:
-    """Whether two values are equal at the typed level."""
-    if not truth or not read:
-        return truth == read
-    expected = typed(kind, truth)
-    return expected is not None and expected == typed(kind, read)
-
-
-def _best(orders: Sequence[Order], case: Case, schema: Schema) -> Order | None:
-    """Of several orders the one that has most of the true header fields."""
+def best_of(orders: Sequence[Order], case: Case, form: Form) -> Order | None:
+    """Of several orders the one that has most of the true header fields; None of none."""
 
     def hits(order: Order) -> int:
         return sum(
-            same(schema.field(n).kind, str(t), str(order.fields[n].value))
+            same(form.fields[n].kind, told(t), text_of(order.fields[n]))
             for n, t in case.fields.items()
             if t is not None
         )
 
-    return max(orders, key=hits, default=None)
+    return orders[0] if len(orders) == 1 else max(orders, key=hits, default=None)
 
 
-def match_rows(
-    rows: Sequence[Row], truth: Sequence[Mapping[str, Plain]], schema: Schema
-) -> list[Row | None]:
-    """For each true row the row that was read for it: the assignment of greatest similarity."""
-    if not rows or not truth:
-        return [None] * len(truth)
-    specs = {s.name: s for s in schema.rows}
-    similarity = np.array([[_similar(specs, true, row) for row in rows] for true in truth])
-    matched: list[Row | None] = [None] * len(truth)
-    for i, j in zip(*linear_sum_assignment(-similarity), strict=True):
-        if similarity[i, j] > 0.15:
-            matched[int(i)] = rows[int(j)]
-    return matched
+def text_of(value: FieldValue) -> str:
+    """The typed value as text; empty when there is none."""
+    return "" if value.value is None else str(value.value)
 
 
-def _similar(specs: Mapping[str, FieldSpec], true: Mapping[str, Plain], row: Row) -> float:
-    scores = []
-    for name, value in true.items():
-        read = row[name]
-        if same(specs[name].kind, str(value), str(read.value)):
-            scores.append(1.0)
+def gets_counted(order: Order) -> bool:
+    """Whether a person counts the lines: a flag of the whole order, or a sum that fails."""
+    values = order.fields.values()
+    return bool(order.flags) or any(f.code == "sum" for v in values for f in v.flags)
+
+
+def _outcome(
+    ref: Ref, truth: str, value: FieldValue, form: Form, line: Line | None = None
+) -> Outcome:
+    spec = form.of(ref)
+    right = same(spec.kind, truth, text_of(value))
+    error = "" if right else error_of(spec, truth, value, line)
+    return Outcome(ref, truth, value, error, bool(value.flags))
+
+
+def _of_lines(
+    order: Order, case: Case, form: Form, lines: Alignment, counted: bool
+) -> Iterator[Outcome]:
+    swallowing = frozenset(lines.merged.values())
+    for i, (true_row, j) in enumerate(zip(case.rows, lines.read, strict=True)):
+        if j is None:
+            error = "merged_row" if i in lines.merged else "missing_row"
+            for name, true in true_row.items():
+                yield Outcome((name, i), told(true), ABSENT, error, counted)
         else:
-            scores.append(0.8 * fuzz.ratio(str(value), read.raw) / 100)
-    return sum(scores) / len(scores) if scores else 0.0
+            line = Line(order.rows[j], true_row, j in swallowing)
+            for name, true in true_row.items():
+                yield _outcome((name, i), told(true), line.read[name], form, line)
 
 
-def score_all(
-    records: Mapping[str, Record], cases: Iterable[Case], schema: Schema
-) -> list[Outcome]:
-    """Score documents by their source; one that has no record counts as failed and unflagged."""
-    outcomes: list[Outcome] = []
-    for case in cases:
-        record = records.get(case.source)
-        if record is not None:
-            outcomes += score(record, case, schema)
-            continue
-        specs = {s.name: s for s in schema.rows}
-        for name, true in case.fields.items():
-            outcomes.append(_outcome(case, schema.field(name), None, true, ABSENT, False))
-        for i, row in enumerate(case.rows):
-            outcomes += [_outcome(case, specs[n], i, t, ABSENT, False) for n, t in row.items()]
-    return outcomes
+def _invented(order: Order, case: Case, lines: Alignment) -> Iterator[Outcome]:
+    """What was read at places of a line that are known to be blank."""
+    for i, j in enumerate(lines.read):
+        for name, value in order.rows[j].items() if j is not None else ():
+            if (name, i) in case.blank and _says_something(value):
+                yield Outcome((name, i), "", value, "invented", bool(value.flags), extra=True)
+
+
+def _too_many(order: Order, lines: Alignment, counted: bool) -> Iterator[Outcome]:
+    """Lines that are not on the sheet."""
+    for j in lines.extra:
+        error = "duplicated_row" if j in lines.duplicated else "extra_row"
+        for name, value in order.rows[j].items():
+            if _says_something(value):
+                flagged = counted or bool(value.flags)
+                yield Outcome((name, j), "", value, error, flagged, extra=True)
+
+
+def _says_something(value: FieldValue) -> bool:
+    return value.state in (FieldState.READ, FieldState.UNREADABLE)
+
+
+def row_of(outcome: Outcome, case: Case, form: Form, votes: float = math.nan) -> dict[str, Any]:
+    """The columns of `tidy.VALUES` that belong to a value (not to its document and run).
+
+    Args:
+        outcome: the value.
+        case: its truth.
+        form: its form.
+        votes: share of the runs behind it.
+    """
+    (name, i), value, truth = outcome.ref, outcome.value, outcome.truth
+    kind, read = form.of(outcome.ref).kind, text_of(value)
+    place = None if outcome.extra else case.places.get(outcome.ref)
+    right = not outcome.error
+    known = bool(truth)
+    return {
+        "field": name,
+        "row": pd.NA if i is None else i,
+        "extra": outcome.extra,
+        "kind": str(kind),
+        "name_kind": case.name_kinds.get(name, "") if i is None else "",
+        "truth": truth,
+        "raw": value.raw,
+        "read": read,
+        "state": str(value.state),
+        "raw_right": same_raw(truth, place.prints if place else (), value.raw) if known else right,
+        "right": right,
+        "folded_right": right or (known and same_folded(kind, truth, read)),
+        "cer": character_error_rate(kind, truth, read),
+        "error": outcome.error,
+        "flagged": outcome.flagged,
+        "codes": tuple(f.code for f in value.flags),
+        "confidence": value.confidence,
+        "votes": votes,
+        "ink": place.ink if place else math.nan,
+        "page": pd.NA if value.page is None else value.page,
+        "quad": value.quad,
+        "true_page": place.page if place else pd.NA,
+        "true_quad": place.quad if place else None,
+    }

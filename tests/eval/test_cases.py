@@ -32,7 +32,8 @@ def test_cases(truth) -> None:
 
 
 def test_no_cases(truth) -> None:
-    assert load_cases(truth({})) == {}
+    with pytest.raises(UsageError, match="names no file"):
+        load_cases(truth({}))
 
 
 def test_no_file(tmp_path) -> None:
