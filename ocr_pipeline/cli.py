@@ -61,7 +61,12 @@ Scans = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")]
 EngineName = Annotated[
-    str, typer.Option("--engine", help="What reads the pages; `ocr-pipeline doctor` lists them.")
+    str,
+    typer.Option(
+        "--engine",
+        help="What reads the pages; `ocr-pipeline doctor` lists them. Several, with commas "
+        "between, take turns and vote: `--engine ppocr,diffusiongemma --runs 4`.",
+    ),
 ]
 Model = Annotated[
     str,
@@ -70,7 +75,10 @@ Model = Annotated[
 Options = Annotated[
     Optional[list[str]],  # noqa: UP045  (typer reads it)
     typer.Option(
-        "--option", "-O", metavar="KEY=VALUE", help="A setting of the engine; may be repeated."
+        "--option",
+        "-O",
+        metavar="KEY=VALUE",
+        help="A setting of the engine (of several: `engine.key=value`); may be repeated.",
     ),
 ]
 Runs = Annotated[
@@ -158,7 +166,7 @@ def read(
 
     console = Console(quiet=quiet, stderr=False)
     settings = _settings(schema, engine, model, option, runs, seed)
-    count = workers or usual_workers()
+    count = workers or usual_workers(engine)
     found = find_scans(scans, SUPPORTED_SUFFIXES, out=out)
     if not found.scans:
         raise UsageError(
@@ -203,6 +211,72 @@ def read(
 
 
 @app.command()
+def denoise(
+    scan: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Argument(metavar="PAGE", help="The scan to watch being read.", show_default=False),
+    ] = None,
+    prompt: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Send this text instead of a page.", show_default=False),
+    ] = None,
+    engine: EngineName = "diffusiongemma",
+    model: Model = "",
+    option: Options = None,
+    runs: Annotated[
+        int, typer.Option("--runs", min=1, max=99, help="How often; runs are shown together.")
+    ] = 1,
+    seed: Seed = 0,
+    page: Annotated[int, typer.Option("--page", min=1, help="Which page of the scan.")] = 1,
+    heat: Annotated[
+        bool,
+        typer.Option("--heat", help="Colour what the model is unsure of, in drafts and for good."),
+    ] = False,
+    record: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--record", help="Keep what happens in this file.", show_default=False),
+    ] = None,
+    replay: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--replay", help="Show what was kept in this file.", show_default=False),
+    ] = None,
+    speed: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(
+            "--speed", min=0, help="Of the replay: 1 as it was, 2 twice as fast, 0 at once."
+        ),
+    ] = None,
+) -> None:
+    """Watch a page turn into text: drafts grey, what is final plain.
+
+    Without a terminal (a pipe, a log) there are plain lines instead.
+
+    Without --model the small model that ships with the package is used, where there is one.
+
+    **Exit code:** 0 done; 10 some runs failed or are incomplete; 130 broken off; 2 wrong call,
+    3 unreadable input, 5 the engine cannot run, 6 cannot write.
+    """
+    from ocr_pipeline.denoise.command import Watch, watch, watch_again
+
+    if sum(x is not None for x in (scan, prompt, replay)) != 1:
+        raise UsageError(
+            "it is not clear what to watch", remedy="give one: PAGE, --prompt TEXT or --replay FILE"
+        )
+    console = Console()
+    if replay is not None:
+        if record is not None:
+            raise UsageError("a replay is on record already", remedy="leave --record out")
+        code = watch_again(replay, console, speed=1.0 if speed is None else speed, heat=heat)
+    else:
+        if speed is not None:
+            raise UsageError("only a replay has a speed", remedy="leave --speed out")
+        wanted = Watch(scan, prompt, page, engine, model, _pairs(option), runs, seed)
+        code = watch(wanted, console, record=record, heat=heat)
+    if code:
+        raise typer.Exit(code)
+
+
+@app.command()
 def doctor() -> None:
     """Say what works on this machine, what is missing, and how to get it."""
     from ocr_pipeline.doctor import diagnose
@@ -217,6 +291,59 @@ def doctor() -> None:
     console.print(table)
     if broken:
         raise typer.Exit(1)
+
+
+@app.command()
+def serve(
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; any but this machine's own needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--out", "-o", help="Results to look through.", show_default=False),
+    ] = None,
+    engine: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            metavar="NAME[=MODEL]",
+            help="Engines to choose from; by default all that work here. May be repeated.",
+        ),
+    ] = None,
+    option: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--option", "-O", metavar="ENGINE.KEY=VALUE", help="A setting of an engine; repeatable."
+        ),
+    ] = None,
+    samples: Annotated[
+        Path, typer.Option(help="Scans to try; none when there is no such folder.")
+    ] = Path("datasets/samples"),
+    token: Annotated[
+        str,
+        typer.Option(
+            envvar="OCR_PIPELINE_TOKEN",
+            help="What visitors must know. Made up and printed where one is needed.",
+            show_default=False,
+        ),
+    ] = "",
+    schema: SchemaName = "purchase_order",
+) -> None:
+    """Serve the browser: watch a page being read, look through results.
+
+    **Exit code:** 0 when ended by Ctrl-C; 2 wrong call, 4 wrong schema, 5 a package is missing.
+    """
+    from ocr_pipeline.engines.registry import require
+
+    require("web", "fastapi", "uvicorn", "sse_starlette", "jinja2", what="the web app")
+    from ocr_pipeline.web.serve import serve as start
+    from ocr_pipeline.web.serve import settings_of
+
+    settings = settings_of(
+        engine or [], option or [], schema=schema, token=token, samples=samples, out=out
+    )
+    # Plain lines, so that the address and the token can be copied and piped.
+    start(settings, host, port, lambda line: print(line, flush=True))
 
 
 _PASS_ON = {
@@ -246,14 +373,20 @@ def _settings(
     schema: str, engine: str, model: str, options: list[str] | None, runs: int, seed: int
 ) -> Settings:
     """Build the settings, and find out now whether the engine takes them."""
+    pairs = _pairs(options)
+    prepare_engine(engine, model, pairs)
+    return Settings(load_schema(schema), engine, model, pairs, runs, seed)
+
+
+def _pairs(options: list[str] | None) -> dict[str, str]:
+    """The engine's own settings."""
     pairs = {}
     for text in options or []:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise UsageError(f"-O {text!r} sets nothing", remedy="write -O key=value")
         pairs[key.strip()] = value.strip()
-    prepare_engine(engine, model, pairs)
-    return Settings(load_schema(schema), engine, model, pairs, runs, seed)
+    return pairs
 
 
 def _progress(console: Console) -> Progress:

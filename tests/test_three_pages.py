@@ -6,11 +6,9 @@ seed, so what is tested is the way from file to order and nothing that was store
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -19,7 +17,10 @@ pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
 from eval.cases import load_cases
-from eval.outcomes import score
+from eval.documents import run_of_record
+from eval.outcomes import Form
+from eval.scoring import RunSet, score
+from eval.selection import consensus
 from ocr_pipeline.engines.base import ReadingStatus
 from ocr_pipeline.engines.diffusion_gemma import DiffusionGemmaEngine
 from ocr_pipeline.engines.diffusion_settings import DiffusionGemmaSettings
@@ -35,29 +36,6 @@ MODEL = Path(__file__).parent / "data" / "three_pages"
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from synth.cli import app
-
-    folder = tmp_path_factory.mktemp("sheets")
-    wish = [
-        "-n",
-        "3",
-        "--severity",
-        "0",
-        "--lines",
-        "2-3",
-        "--layout",
-        "full_grid",
-        "--seed",
-        "11",
-        "-o",
-    ]
-    with redirect_stdout(io.StringIO()):
-        app(["sheets", *wish, "--seed", "11", "-o", str(folder)], standalone_mode=False)
-    return folder
-
-
 def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "ocr_pipeline.cli", *map(str, arguments)],
@@ -66,6 +44,15 @@ def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
         check=False,
         env={"PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"},
     )
+
+
+@pytest.fixture(scope="module")
+def sheets(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sheets")
+    wish = "sheets -n 3 --severity 0 --lines 2-3 --layout full_grid --seed 11 --out"
+    done = command(*wish.split(), folder)
+    assert done.returncode == 0, done.stderr
+    return folder
 
 
 def test_read_reproduces_their_markdown_and_the_exact_orders(sheets: Path, tmp_path: Path) -> None:
@@ -88,9 +75,10 @@ def test_read_reproduces_their_markdown_and_the_exact_orders(sheets: Path, tmp_p
             assert reading.stats["canvases"] >= 2
             assert 50 < reading.stats["image_tokens"] <= 70
             assert reading.stats["encoder_calls"] == 1  # for both runs
-        outcomes = score(record, case, schema)
-        assert len(outcomes) > 20
-        assert [o for o in outcomes if not o.right] == []
+        runs = RunSet(case, (run_of_record(record),), Form(schema))
+        values = consensus(score([runs], {}).values)
+        assert len(values) > 20
+        assert list(values.loc[~values["right"], "field"]) == []
 
 
 def test_five_runs_of_a_page_agree_and_the_text_forms_before_it_stands(sheets: Path) -> None:

@@ -13,8 +13,13 @@ from ocr_pipeline.pipeline import read_document
 from ocr_pipeline.settings import Settings
 
 
-def usual_workers() -> int:
-    """One worker for every two cores: a page keeps two threads busy."""
+def usual_workers(engine: str = "ppocr") -> int:
+    """One worker for every two cores, for a page keeps two threads busy.
+
+    A model that fills a graphics card, or a server, is there only once.
+    """
+    if set(engine.split(",")) - {"ppocr", "scripted"}:
+        return 1
     return max(1, (os.cpu_count() or 2) // 2)
 
 
@@ -39,9 +44,10 @@ class MakeReader:
         """
         settings = self.settings
         options = dict(settings.options)
-        if settings.engine == "ppocr":
+        if "ppocr" in settings.engine.split(","):
             # Workers that each take all cores would only stand in one another's way.
-            options.setdefault("threads", str(max(1, (os.cpu_count() or 1) // self.workers)))
+            threads = "threads" if settings.engine == "ppocr" else "ppocr.threads"
+            options.setdefault(threads, str(max(1, (os.cpu_count() or 1) // self.workers)))
         engine = prepare_engine(settings.engine, settings.model, options)()
 
         def read(path: Path, source: str) -> Record:

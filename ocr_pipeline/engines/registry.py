@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
@@ -75,17 +75,49 @@ def require(extra: str, *packages: str, what: str) -> None:
 def prepare_engine(name: str, model: str = "", options: Mapping[str, str] | None = None) -> Start:
     """Check an engine's name, model and options, without loading anything heavy.
 
+    Args:
+        name: of an engine; or of several with commas between, which read in turn and vote.
+        model: hub id, folder or file; of several engines it is for all but `ppocr`.
+        options: the engine's own; of several engines `engine.option`.
+
     Returns:
         What starts the engine. Starting raises `EngineError` when it cannot run here.
 
     Raises:
         UsageError: there is no such engine, or it has no such option.
     """
+    if "," in name:
+        return _panel(name.split(","), model, options or {})
     if name not in ENGINES:
         raise UsageError(
             f"there is no engine {name!r}", remedy=f"give one of: {', '.join(sorted(ENGINES))}"
         )
     return ENGINES[name](model, options or {})
+
+
+def _panel(names: Sequence[str], model: str, options: Mapping[str, str]) -> Start:
+    if len(set(names)) < len(names):
+        raise UsageError(f"an engine is named twice: {', '.join(names)}", remedy="use --runs")
+    strange = [key for key in options if key.partition(".")[0] not in names or "." not in key]
+    if strange:
+        raise UsageError(
+            f"whose option is {strange[0]!r}?", remedy=f"write -O {names[0]}.{strange[0]}=…"
+        )
+    starts = [
+        prepare_engine(
+            name,
+            "" if name == "ppocr" else model,
+            {k.removeprefix(f"{name}."): v for k, v in options.items() if k.startswith(f"{name}.")},
+        )
+        for name in names
+    ]
+
+    def start() -> Engine:
+        from ocr_pipeline.engines.panel import Panel  # noqa: PLC0415
+
+        return Panel([start() for start in starts])
+
+    return start
 
 
 def settings_of(cls: type[T], options: Mapping[str, str], engine: str) -> T:

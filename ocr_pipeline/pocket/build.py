@@ -157,11 +157,14 @@ def build_model(shape: Shape, vocabulary: str, seed: int = 0) -> DiffusionGemmaF
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = DiffusionGemmaForBlockDiffusion(config(shape, len(SPECIALS) + len(vocabulary)))
+        model: DiffusionGemmaForBlockDiffusion = DiffusionGemmaForBlockDiffusion(
+            config(shape, len(SPECIALS) + len(vocabulary))
+        )
     model.generation_config.pad_token_id = SPECIALS.index("<pad>")
     model.generation_config.eos_token_id = SPECIALS.index("<eos>")
     model.generation_config.bos_token_id = SPECIALS.index("<bos>")
-    return model.eval()
+    model.eval()
+    return model
 
 
 def build_processor(shape: Shape, vocabulary: str) -> PageProcessor:
