@@ -8,12 +8,15 @@ from datetime import date
 
 from ocr_pipeline.orders.kinds import Kind, Parsed
 from ocr_pipeline.orders.marks import UnsureMark, unknown_marks, unsure_marks
-from ocr_pipeline.orders.model import ABSENT, Candidate, FieldState, FieldValue, Flag, Repair
+from ocr_pipeline.orders.model import ABSENT, Candidate, FieldState, FieldValue, Flag, Repair, Value
 from ocr_pipeline.orders.schema import FieldSpec
 from ocr_pipeline.orders.values import parse
 from ocr_pipeline.tables.transcript import Cell
 
 WEEKDAYS = "月火水木金土日"
+DOUBTFUL = 0.7
+"""A character read with less confidence has its runner-up told."""
+MOST_RUNNERS_UP = 3
 
 
 def typed(spec: FieldSpec, cell: Cell | None) -> tuple[FieldValue, Parsed | None]:
@@ -39,7 +42,7 @@ def typed(spec: FieldSpec, cell: Cell | None) -> tuple[FieldValue, Parsed | None
         raw=whole,
         value=parsed.value,
         confidence=cell.confidence if parsed.state is not FieldState.BLANK else 1.0,
-        candidates=_candidates(parsed),
+        candidates=(*_candidates(parsed), *_runners_up(spec, cell, parsed)),
         repairs=parsed.repairs,
         page=cell.page,
         quad=cell.quad,
@@ -86,6 +89,20 @@ def _known(spec: FieldSpec, cell: Cell, parsed: Parsed) -> tuple[Cell, Parsed]:
             repaired = replace(other, repairs=(change, *other.repairs))
             return replace(cell, confidence=confidence), repaired
     return cell, parsed
+
+
+def _runners_up(spec: FieldSpec, cell: Cell, parsed: Parsed) -> tuple[Candidate, ...]:
+    """What the value would be with the engine's second choice for one doubtful character."""
+    if len(cell.chars) != len(cell.text):
+        return ()
+    found: dict[Value, None] = {}
+    for i, char in enumerate(cell.chars):
+        if char.confidence < DOUBTFUL and char.alternatives:
+            text = cell.text[:i] + char.alternatives[0][0] + cell.text[i + 1 :]
+            other = parse(spec.kind, text)
+            if other.state is FieldState.READ and other.value != parsed.value:
+                found[other.value] = None
+    return tuple(Candidate(value, 0) for value in list(found)[:MOST_RUNNERS_UP])
 
 
 def _wrong_weekday(printed: str, true: str) -> Flag:

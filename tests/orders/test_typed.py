@@ -128,3 +128,17 @@ def test_what_is_printed_with_a_value_and_is_no_part_of_it() -> None:
 def test_prices_below_a_yen() -> None:
     assert str(typed(spec(Kind.MONEY), Cell("12.50"))[0].value) == "12.50"
     assert typed(spec(Kind.MONEY), Cell("▲1,200"))[0].value == Decimal(-1200)
+
+
+def test_the_runner_up_of_a_doubtful_character_is_a_candidate_without_votes() -> None:
+    chars = (
+        Char("1", 0.99, (("7", 0.01),)),
+        Char("8", 0.5, (("3", 0.4), ("6", 0.1))),
+        Char("0", 0.9),
+    )
+    value, _ = typed(spec(Kind.MONEY), Cell("180", 0.5, chars=chars))
+    assert [(c.value, c.votes) for c in value.candidates] == [(Decimal(180), 1), (Decimal(130), 0)]
+    sure, _ = typed(
+        spec(Kind.MONEY), Cell("180", 0.9, chars=(*chars[:1], Char("8", 0.9), chars[2]))
+    )
+    assert [c.value for c in sure.candidates] == [Decimal(180)]
