@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
+from ocr_pipeline.engines.diffusion_memory import PUBLISHED, describe, fitting
 from ocr_pipeline.errors import OcrPipelineError
 
 State = Literal["ok", "optional", "broken"]
@@ -99,11 +100,15 @@ def _gemma() -> Diagnosis:
             f"missing: {', '.join(missing)} (needed for DiffusionGemma)",
             'pip install "ocr-pipeline[gemma]"',
         )
-    return Diagnosis(
-        "extra gemma",
-        "ok",
-        f"torch {_installed('torch')}, transformers {_installed('transformers')}",
-    )
+    found = f"torch {_installed('torch')}, transformers {_installed('transformers')}"
+    if _version("transformers") < (5, 11):
+        return Diagnosis(
+            "extra gemma",
+            "optional",
+            f"{found}, which does not know DiffusionGemma",
+            'pip install --upgrade "ocr-pipeline[gemma]"',
+        )
+    return Diagnosis("extra gemma", "ok", found)
 
 
 def _poppler() -> Diagnosis:
@@ -131,16 +136,82 @@ def _fonts() -> Diagnosis:
 
 
 def _gpu() -> Diagnosis:
-    tool = shutil.which("nvidia-smi")
     remedy = "none is needed: the ppocr engine runs on the CPU"
-    if tool is None:
-        return Diagnosis("gpu", "optional", "no NVIDIA driver found", remedy)
-    query = [tool, "--query-gpu=name,memory.total", "--format=csv,noheader"]
     try:
-        out = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True)
+        cards = _cards()
     except (OSError, subprocess.SubprocessError) as e:
         return Diagnosis("gpu", "optional", f"nvidia-smi failed: {e}", remedy)
-    return Diagnosis("gpu", "ok", out.stdout.strip().replace("\n", "; "))
+    if not cards:
+        return Diagnosis("gpu", "optional", "no NVIDIA driver found", remedy)
+    return Diagnosis("gpu", "ok", "; ".join(str(card) for card in cards))
+
+
+def _diffusion_gemma() -> Diagnosis:
+    """Which precision of the published model fits the largest card."""
+    name, needs = "diffusiongemma 26B", describe(PUBLISHED)
+    remedy = "-O device=cpu is slow; the pocket model (--model pocket) runs anywhere"
+    try:
+        cards = _cards()
+    except (OSError, subprocess.SubprocessError):
+        cards = []
+    if not cards:
+        return Diagnosis(name, "optional", f"no GPU to run it on; it needs {needs}", remedy)
+    card = max(cards, key=lambda c: c.free)
+    if _installed("torch").endswith("+cpu"):
+        return Diagnosis(
+            name,
+            "optional",
+            f"torch {_installed('torch')} cannot use {card.name}",
+            "install torch for CUDA: https://pytorch.org/get-started/locally",
+        )
+    best = fitting(PUBLISHED, card.free)
+    if best is None:
+        return Diagnosis(name, "optional", f"too large for {card}; it needs {needs}", remedy)
+    option = "" if best == "bfloat16" else f" (-O quantise={best})"
+    rows = PUBLISHED.rows(best, card.free)
+    return Diagnosis(
+        name,
+        "ok",
+        f"{best}{option} fits {card.name}: {PUBLISHED.weights(best) / 1e9:.1f} GB of weights, "
+        f"{rows} run{'s' * (rows > 1)} at once in the {card.free / 1e9:.1f} GB that are free",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Card:
+    """A graphics card; its memory in bytes."""
+
+    name: str
+    total: float
+    free: float
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.total / 1e9:.1f} GB ({self.free / 1e9:.1f} GB free)"
+
+
+def _cards() -> list[_Card]:
+    """The NVIDIA cards of this machine, asked without torch.
+
+    Raises:
+        OSError: the driver's tool does not start.
+        subprocess.SubprocessError: it fails, or says what cannot be understood.
+    """
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return []
+    query = [tool, "--query-gpu=name,memory.total,memory.free", "--format=csv,noheader,nounits"]
+    out = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout
+    cards = []
+    for line in out.splitlines():
+        try:
+            name, total, free = line.rsplit(",", 2)
+            cards.append(_Card(name.strip(), float(total) * _MIB, float(free) * _MIB))
+        except ValueError as e:  # a card that is part of a MIG, or broken, has no numbers
+            raise subprocess.SubprocessError(f"it says {line.strip()!r}") from e
+    return cards
+
+
+_MIB = 2**20
 
 
 def _importable(package: str) -> bool:
@@ -154,6 +225,12 @@ def _installed(distribution: str) -> str:
         return ""
 
 
+def _version(distribution: str) -> tuple[int, ...]:
+    """Its first two numbers; none when it is not installed."""
+    parts = _installed(distribution).split(".")[:2]
+    return tuple(int(p) for p in parts if p.isdigit())
+
+
 _EXAMINATIONS: tuple[Callable[[], Diagnosis], ...] = (
     _python,
     _opencv,
@@ -162,4 +239,5 @@ _EXAMINATIONS: tuple[Callable[[], Diagnosis], ...] = (
     _poppler,
     _fonts,
     _gpu,
+    _diffusion_gemma,
 )

@@ -19,6 +19,7 @@ def test_everything_is_looked_at_once() -> None:
     names = [d.name for d in found]
     assert len(set(names)) == len(names)
     assert {"python", "opencv", "engine ppocr", "extra gemma", "poppler", "gpu"} <= set(names)
+    assert "diffusiongemma 26B" in names
     for d in found:
         assert d.detail
         assert d.state == "ok" or d.remedy, f"{d.name} says nothing about how to get it"
@@ -74,6 +75,15 @@ def test_extras_are_optional(monkeypatch, missing: str) -> None:
     assert "ocr-pipeline[gemma]" in found.remedy
 
 
+@pytest.mark.parametrize(
+    ("version", "state"), [("5.10.2", "optional"), ("4.57", "optional"), ("5.11.0", "ok")]
+)
+def test_an_old_transformers(monkeypatch, version: str, state: str) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: object())
+    monkeypatch.setattr(doctor, "_installed", lambda _: version)
+    assert named("extra gemma").state == state
+
+
 def test_fonts_are_optional(monkeypatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     assert named("japanese fonts").state == "optional"
@@ -86,12 +96,73 @@ def test_tools_that_are_not_there(monkeypatch) -> None:
     assert "pypdfium2" in named("poppler").detail
 
 
-def test_tools_that_are_there(monkeypatch) -> None:
+def answer(monkeypatch, text: str, torch: str = "2.13.0+cu130") -> None:
+    real = doctor._installed
+    monkeypatch.setattr(doctor, "_installed", lambda d: torch if d == "torch" else real(d))
+    done = subprocess.CompletedProcess([], 0, stdout=text)
     monkeypatch.setattr(doctor.shutil, "which", lambda tool: f"/usr/bin/{tool}")
-    done = subprocess.CompletedProcess([], 0, stdout="Card A, 24 GB\nCard B, 24 GB\n")
     monkeypatch.setattr(doctor.subprocess, "run", lambda *_, **__: done)
+
+
+def test_tools_that_are_there(monkeypatch) -> None:
+    answer(monkeypatch, "Card A, 24564, 24000\nCard B, with a comma, 24564, 12000\n")
     assert named("poppler") == Diagnosis("poppler", "ok", "/usr/bin/pdftoppm")
-    assert named("gpu").detail == "Card A, 24 GB; Card B, 24 GB"
+    assert named("gpu").detail == (
+        "Card A, 25.8 GB (25.2 GB free); Card B, with a comma, 25.8 GB (12.6 GB free)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("mebibytes", "detail"),
+    [
+        (143_771, "bfloat16 fits Card: 51.6 GB of weights, 45 runs at once in the 150.8 GB"),
+        (81_559, "bfloat16 fits Card: 51.6 GB of weights, 15 runs at once in the 85.5 GB"),
+        (46_068, "int8 (-O quantise=int8) fits Card: 27.9 GB of weights, 8 runs at once"),
+        (32_607, "int8 (-O quantise=int8) fits Card: 27.9 GB of weights, 1 run at once"),
+        (24_564, "int4 (-O quantise=int4) fits Card: 17.2 GB of weights, 2 runs at once"),
+    ],
+)
+def test_the_precision_that_fits(monkeypatch, mebibytes: int, detail: str) -> None:
+    answer(monkeypatch, f"Card, {mebibytes}, {mebibytes}\n")
+    found = named("diffusiongemma 26B")
+    assert found.state == "ok"
+    assert found.detail.startswith(detail)
+
+
+def test_what_is_free_counts_and_the_larger_card_is_taken(monkeypatch) -> None:
+    answer(monkeypatch, "Busy, 81559, 9000\nFree, 46068, 45000\n")
+    assert "fits Free" in named("diffusiongemma 26B").detail
+
+
+def test_a_torch_that_cannot_use_the_card(monkeypatch) -> None:
+    answer(monkeypatch, "Card, 81559, 81000\n", torch="2.13.0+cpu")
+    found = named("diffusiongemma 26B")
+    assert (found.state, found.detail) == ("optional", "torch 2.13.0+cpu cannot use Card")
+    assert "CUDA" in found.remedy
+
+
+def test_a_card_that_is_too_small(monkeypatch) -> None:
+    answer(monkeypatch, "Card, 16380, 16000\n")
+    found = named("diffusiongemma 26B")
+    assert found.state == "optional"
+    assert "too large for Card" in found.detail
+    assert "bfloat16 54.8 GB, int8 33.0 GB, int4 22.3 GB" in found.detail
+    assert "pocket" in found.remedy
+
+
+def test_no_card(monkeypatch) -> None:
+    monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
+    found = named("diffusiongemma 26B")
+    assert found.state == "optional"
+    assert "no GPU" in found.detail
+
+
+@pytest.mark.parametrize("line", ["[Unknown Error]", "Card, [N/A], [N/A]"])
+def test_a_card_that_tells_nothing(monkeypatch, line: str) -> None:
+    answer(monkeypatch, line)
+    assert named("gpu").state == "optional"
+    assert line in named("gpu").detail
+    assert named("diffusiongemma 26B").state == "optional"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ denoising → characters with confidence → one reading a run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ from ocr_pipeline.engines.diffusion_stream import WATCHED
 from ocr_pipeline.engines.events import Emit, Event
 from ocr_pipeline.engines.ppocr import LineFinder
 from ocr_pipeline.engines.prompts import load_prompt
+from ocr_pipeline.engines.registry import settings_of
 from ocr_pipeline.engines.tiles import Tile, join, tiles_of
 from ocr_pipeline.engines.token_chars import characters
 from ocr_pipeline.geometry import Quad
@@ -113,6 +114,15 @@ class DiffusionGemmaEngine:
             quantise=settings.quantise,
         )
         return cls(loaded, settings)
+
+    def with_options(self, options: Mapping[str, str]) -> DiffusionGemmaEngine:
+        """The same weights, read with other settings; where and how they are loaded stays.
+
+        Raises:
+            UsageError: there is no such option, or its value does not fit.
+        """
+        settings = settings_of(DiffusionGemmaSettings, options, self.name)
+        return DiffusionGemmaEngine(self._loaded, settings)
 
     def read(
         self,

@@ -24,7 +24,8 @@ _BITS: dict[Precision, tuple[float, float, float]] = {
 32 (4 bits) or 64 weights (8 bits) has a scale of 16 bits."""
 _LOGITS = 8
 """Copies of a canvas' logits in 32 bits that `generate` holds at its peak (transformers 5.24; as
-measured by the growth of a process from one row to four, vocabulary 262,144)."""
+measured by the growth of a process from one row to four, vocabulary 262,144). In 16 bits one copy
+is half as large, which leaves room for the keys and values of a row (0.25 GB)."""
 _CONTEXT = 1.0e9
 """Bytes for keys and values, activations, and the driver."""
 

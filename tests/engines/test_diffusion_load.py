@@ -300,6 +300,23 @@ class TestMemory:
         assert "quantise=int4" in error.remedy
         assert "\n" not in error.message
 
+    def test_every_weight_is_counted_once(self):
+        model = build_model(TINY, VOCABULARY)
+        size = memory.measure(model.config)
+        assert size.total == sum(p.numel() for p in model.parameters())
+        assert size.experts == TINY.layers * TINY.experts * 3 * TINY.hidden * TINY.expert_width
+        assert size.layer * TINY.layers == size.experts
+        assert size.logits == TINY.canvas * model.config.text_config.vocab_size
+        linears = [
+            weight.numel()
+            for name, weight in model.model.decoder.layers.named_parameters()
+            if name.endswith("_proj.weight") and (".self_attn." in name or ".mlp." in name)
+        ]
+        assert size.linears == sum(linears)
+
+    def test_the_memory_of_this_machine(self):
+        assert 1e6 < memory.free_memory("cpu") < 1e15
+
 
 class TestDevices:
     @pytest.mark.parametrize("device", ["gpu", "cuda:x", "cpu:1", "tpu", ""])

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from ocr_pipeline.engines import registry
 from ocr_pipeline.engines.base import Engine
 from ocr_pipeline.engines.registry import ENGINES, prepare_engine, settings_of
-from ocr_pipeline.errors import OcrPipelineError, UsageError
+from ocr_pipeline.errors import MissingExtraError, OcrPipelineError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +117,10 @@ class TestSettingsOf:
     def test_a_value_of_another_type_is_refused(self, options):
         with pytest.raises(OcrPipelineError, match="of model:"):
             settings_of(Settings, options, "model")
+
+
+def test_a_missing_extra_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = registry.find_spec
+    monkeypatch.setattr(registry, "find_spec", lambda n: None if n == "torch" else there(n))
+    with pytest.raises(MissingExtraError, match=r"needs torch[\s\S]*ocr-pipeline\[gemma\]"):
+        prepare_engine("diffusiongemma")

@@ -1,0 +1,8 @@
+"""`benchmarks` is run from the repository and not installed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
