@@ -7,14 +7,18 @@ JOBS ?= 2# processes for the tests
 ARGS ?=
 N ?= 20
 SEVERITY ?= 2
-SHEETS ?= datasets/samples
+MINUTES ?= 600
+SHEETS ?=
+REPORT = $(or $(OUT),report)
+WHAT = $(if $(SHEETS),--sheets "$(SHEETS)",--bench quick)
+FEW = --runs 5 --seed 1
 
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 FULL := $(VENV)/.ready-gemma# the same and torch, which is large: only for what needs a DiffusionGemma
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ocr sheets contact pictures eval bench bench-synth test test-all check fix clean
+.PHONY: help setup demo ocr serve sheets contact pictures eval eval-full pocket pocket-smoke bench bench-synth bench-scoring bench-quant test test-all check fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -51,8 +55,22 @@ ocr: $(READY) ## read a folder of scans: make ocr SCANS=folder OUT=out
 	  echo "  → make ocr SCANS=folder OUT=out" >&2; exit 1; }
 	$(BIN)/ocr-pipeline read "$(SCANS)" --out "$(or $(OUT),out)" $(ARGS)
 
-eval: $(READY) ## read sheets with truth and score: make eval SHEETS=folder OUT=report
-	$(BIN)/ocr-pipeline eval run --sheets "$(SHEETS)" --out "$(or $(OUT),report)" $(ARGS)
+eval: $(FULL) ## score ppocr and DiffusionGemma on a few sheets: make eval OUT=report (SHEETS=folder)
+	$(BIN)/ocr-pipeline eval run $(WHAT) $(FEW) --out "$(REPORT)/ppocr" $(ARGS)
+	$(BIN)/ocr-pipeline eval run $(WHAT) $(FEW) --limit 3 --engine diffusiongemma --model pocket \
+	  --out "$(REPORT)/diffusiongemma" $(ARGS)
+	$(BIN)/ocr-pipeline eval compare "$(REPORT)/ppocr" "$(REPORT)/diffusiongemma"
+
+eval-full: $(FULL) ## the same on all bench sets; hours
+	for set in standard katakana article samples; do \
+	  $(BIN)/ocr-pipeline eval run --bench $$set $(FEW) --out "$(REPORT)/$$set/ppocr" $(ARGS) && \
+	  $(BIN)/ocr-pipeline eval run --bench $$set $(FEW) --engine diffusiongemma --model pocket \
+	    --out "$(REPORT)/$$set/diffusiongemma" $(ARGS) && \
+	  $(BIN)/ocr-pipeline eval compare "$(REPORT)/$$set/ppocr" "$(REPORT)/$$set/diffusiongemma" \
+	    || exit 1; done
+
+serve: $(FULL) ## watch and look through results in the browser: make serve ARGS="--out out"
+	$(BIN)/ocr-pipeline serve $(ARGS)
 
 sheets: $(READY) ## make test faxes with truth: make sheets N=20 OUT=sheets SEVERITY=2 (or 0-5)
 	$(BIN)/ocr-pipeline sheets -n $(N) --severity $(SEVERITY) --out "$(or $(OUT),sheets)" $(ARGS)
@@ -63,8 +81,21 @@ contact: $(READY) ## one order at all severities in a picture: make contact OUT=
 pictures: demo ## draw the pictures of the README again
 	$(BIN)/python docs/pictures.py
 
+pocket: $(FULL) ## train the pocket model, or go on: make pocket MINUTES=600 OUT=pocket_training
+	nice $(BIN)/python -m ocr_pipeline.pocket.train --out "$(or $(OUT),pocket_training)" \
+	  --minutes $(MINUTES) $(if $(wildcard $(or $(OUT),pocket_training)/state.pt),--resume) $(ARGS)
+
+pocket-smoke: $(FULL) ## the same in miniature: 60 steps, the loss falls, a resumed run is the same
+	$(BIN)/python -m pytest -q tests/pocket/test_train.py $(ARGS)
+
 bench: $(FULL) ## speed of DiffusionGemma: prefill and denoising, 1 run and 5 (small on a CPU)
 	$(BIN)/python -m benchmarks.diffusion_gpu $(ARGS)
+
+bench-quant: $(FULL) ## 4- and 8-bit weights: bytes and error of each method that is installed
+	$(BIN)/python -m benchmarks.quantisation $(ARGS)
+
+bench-scoring: $(READY) ## speed of scoring, in page-runs a minute
+	$(BIN)/python -m benchmarks.scoring $(ARGS)
 
 bench-synth: $(READY) ## speed of the fax simulation, in pages a second
 	$(BIN)/python -m benchmarks.synth $(ARGS)

@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from eval import consensus
-from eval.bench import load_bench, make_bench
 from eval.cases import load_cases
 from eval.compare import compare as compare_scores
 from eval.outcomes import Form
 from eval.predictions import prediction_sets, record_sets
 from eval.printing import print_misses, print_scores, print_summary, print_table
-from eval.report import write_report
-from eval.report.comparison import print_comparison, write_comparison
-from eval.runs import RUNS, Plan, about_of, perform, run_sets
-from eval.scoring import RunSet
-from eval.scoring import score as score_sets
+from eval.runs import RUNS
+from eval.steps import (
+    bench_folder,
+    plan_of,
+    read,
+    require_report,
+    scored,
+    scores_of_runs,
+    settings_of,
+    written,
+)
 from eval.sweep import label_of, settings_over, table_of
-from eval.tidy import CURVE, Scores, frame, load, save
-from ocr_pipeline.batch.reader import usual_workers
-from ocr_pipeline.engines.registry import prepare_engine
+from eval.tidy import Scores, load, save
 from ocr_pipeline.errors import OcrPipelineError, OutputError, UsageError
 from ocr_pipeline.orders.schema import load_schema
-from ocr_pipeline.pages.load import read_scans
-from ocr_pipeline.pages.page import Gray
-from ocr_pipeline.settings import DEFAULT_RUNS, Settings
+from ocr_pipeline.settings import DEFAULT_RUNS
 
 app = typer.Typer(
     help="Score an engine on sheets whose truth is known: typed accuracy per severity and field, "
@@ -43,8 +39,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-
-INTERRUPTED = 130
 
 Sheets = Annotated[
     Path | None,
@@ -123,10 +117,10 @@ def run(
     and `run.json`; the scores as `values.csv`, `documents.csv`, `checklist.csv`, `curve.csv`.
     """
     console = Console()
-    plan = _plan(sheets, bench, truth, limit)
-    settings = _settings(schema, engine, model, option, runs, seed)
-    _read(plan, settings, out, workers, time_limit, fresh)
-    scores = _scores_of_runs(out, truth, schema, partial=True)
+    plan = plan_of(sheets, bench, truth, limit)
+    settings = settings_of(schema, engine, model, option, runs, seed)
+    read(plan, settings, out, workers, time_limit, fresh)
+    scores = scores_of_runs(out, truth, schema, partial=True)
     _report(console, scores, out, misses)
 
 
@@ -173,7 +167,7 @@ def score(
             "what is to be scored?", remedy="give a folder of results, or --predictions DIR"
         )
     if results is not None and (results / RUNS).is_file():
-        scores = _scores_of_runs(results, truth, schema, partial)
+        scores = scores_of_runs(results, truth, schema, partial)
         _report(console, scores, out or results, misses)
         return
     if truth is None:
@@ -189,7 +183,7 @@ def score(
         sets = record_sets(results, cases, form)
         about |= {"engine": "records", "records": str(results)}
         target = out or results / "eval"
-    _report(console, _scored(sets, about | {"runs": len(sets[0].runs)}), target, misses)
+    _report(console, scored(sets, about | {"runs": len(sets[0].runs)}), target, misses)
 
 
 @app.command()
@@ -208,6 +202,12 @@ def compare(
     Writes `comparison.html`, `comparison.md` and `comparison.csv` (every value that only one of the
     two has right).
     """
+    require_report()
+    from eval.report.comparison import (  # noqa: PLC0415  (needs an extra)
+        print_comparison,
+        write_comparison,
+    )
+
     console = Console()
     names = _names(first, second)
     found = compare_scores(load(first), load(second), names=names)
@@ -258,10 +258,10 @@ def sweep(
     """
     console = Console()
     swept = settings_over(over)
-    plan = _plan(sheets, bench, truth, limit)
+    plan = plan_of(sheets, bench, truth, limit)
     # All settings are tried before the first one is run for an hour.
     prepared = {
-        label_of(s): _settings(
+        label_of(s): settings_of(
             schema, engine, model, [*(option or []), *map("=".join, s)], runs, seed
         )
         for s in swept
@@ -269,10 +269,10 @@ def sweep(
     scores = {}
     for label, settings in prepared.items():
         console.print(f"[bold]{label}[/]", highlight=False)
-        _read(plan, settings, out / label, workers, time_limit, fresh)
-        scores[label] = _scores_of_runs(out / label, truth, schema, partial=True)
+        read(plan, settings, out / label, workers, time_limit, fresh)
+        scores[label] = scores_of_runs(out / label, truth, schema, partial=True)
         save(scores[label], out / label)
-        _written(scores[label], out / label)
+        written(scores[label], out / label)
     table = table_of(scores)
     print_table(
         console,
@@ -292,83 +292,7 @@ def make(
     name: Annotated[str, typer.Argument(help="A bench set's name, or a YAML file.")],
 ) -> None:
     """Make the sheets of a bench set, to be read by something else, and say where they are."""
-    print(_bench_folder(name))
-
-
-def _plan(sheets: Path | None, bench: str, truth: Path | None, limit: int) -> Plan:
-    name = "" if sheets is not None else load_bench(bench)[0].name
-    folder = sheets if sheets is not None else _bench_folder(bench)
-    path = truth or folder / "truth.json"
-    cases = load_cases(path)
-    if limit:
-        cases = dict(list(cases.items())[:limit])
-    return Plan(folder, path, cases, name)
-
-
-def _bench_folder(name: str) -> Path:
-    with _progress("making the sheets") as told:
-        return make_bench(*load_bench(name), progress=told)
-
-
-def _settings(
-    schema: str, engine: str, model: str, option: list[str] | None, runs: int, seed: int
-) -> Settings:
-    """Build the settings, and find out now whether the engine takes them."""
-    pairs = {}
-    for text in option or []:
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip():
-            raise UsageError(f"-O {text!r} sets nothing", remedy="write -O key=value")
-        pairs[key.strip()] = value.strip()
-    prepare_engine(engine, model, pairs)
-    return Settings(load_schema(schema), engine, model, pairs, runs, seed)
-
-
-def _read(
-    plan: Plan, settings: Settings, out: Path, workers: int, time_limit: float, fresh: bool
-) -> None:
-    with _progress("reading") as told:
-        finished = perform(
-            plan,
-            settings,
-            out,
-            workers=min(workers or usual_workers(), len(plan.cases)),
-            time_limit=time_limit or None,
-            fresh=fresh,
-            progress=told,
-        )
-    if not finished:
-        Console(stderr=True).print("broken off: the same command goes on from here")
-        raise typer.Exit(INTERRUPTED)
-
-
-@contextmanager
-def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on the terminal, and what moves it."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-def _scores_of_runs(folder: Path, truth: Path | None, schema: str, partial: bool) -> Scores:
-    about = about_of(folder)
-    cases = load_cases(truth or Path(about["truth"]))
-    # Only what was run: a limited run says nothing about the other sheets.
-    cases = {name: case for name, case in cases.items() if name in about["files"]}
-    form = Form(load_schema(schema))
-    return _scored(run_sets(folder, cases, form, partial=partial), about)
-
-
-def _scored(sets: Iterable[RunSet], about: dict[str, Any]) -> Scores:
-    kept = list(sets)
-    curve = consensus.curve(kept)
-    return replace(score_sets(kept, about), curve=frame(curve.to_dict("records"), CURVE))
+    print(bench_folder(name))
 
 
 def _report(console: Console, scores: Scores, out: Path, misses: bool) -> None:
@@ -377,28 +301,8 @@ def _report(console: Console, scores: Scores, out: Path, misses: bool) -> None:
     if misses:
         print_misses(console, scores)
     print_summary(console, scores)
-    path = _written(scores, out)
+    path = written(scores, out)
     console.print(f"the report: {path}", highlight=False, soft_wrap=True)
-
-
-def _written(scores: Scores, out: Path) -> Path:
-    about = scores.about
-    parts = (about["engine"], Path(about.get("model", "")).name, about.get("bench", ""))
-    title = " · ".join(part for part in parts if part)
-    return write_report(scores, out, title=title, images=_images(Path(about["sheets"])))
-
-
-def _images(sheets: Path) -> Callable[[str, int], Gray | None]:
-    """Pages as they are stored, for the pictures of values; None where the scans are gone."""
-
-    def image(document: str, page: int) -> Gray | None:
-        try:
-            found = (s.image for s in read_scans(sheets / document) if s.number == page)
-            return next(found, None)
-        except OcrPipelineError:
-            return None
-
-    return image
 
 
 def main() -> None:

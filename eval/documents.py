@@ -82,13 +82,20 @@ def failed_run(error: str) -> Run:
     return Run(ended="failed", votes=False, error=error, pages=0)
 
 
-def run_of(readings: Sequence[Reading], transcripts: Sequence[Transcript], schema: Schema) -> Run:
+def run_of(
+    readings: Sequence[Reading],
+    transcripts: Sequence[Transcript],
+    schema: Schema,
+    *,
+    seconds: float = math.nan,
+) -> Run:
     """A run from what an engine read, page by page.
 
     Args:
         readings: of each page.
         transcripts: the same as lines and tables.
         schema: the form.
+        seconds: that the engine took for all pages.
     """
     repairs = tuple(dict.fromkeys(r.code for t in transcripts for r in t.repairs))
     stats = _summed(r.stats for r in readings)
@@ -104,8 +111,8 @@ def run_of(readings: Sequence[Reading], transcripts: Sequence[Transcript], schem
         repairs=repairs,
         pages=len(readings),
         tables=sum(len(t.tables) for t in transcripts),
-        seconds=stats.get("seconds", math.nan),
-        tokens=stats.get("tokens", math.nan),
+        seconds=seconds,
+        tokens=stats.get("new_tokens", math.nan),
         stats=stats,
         text=text_of(transcripts),
     )
@@ -166,10 +173,12 @@ def _says_something(reading: Reading) -> bool:
 
 
 def _summed(stats: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Sums over pages; rates (`tokens_per_second`) have none."""
     total: dict[str, float] = {}
     for page in stats:
         for name, value in page.items():
-            total[name] = total.get(name, 0.0) + float(value)
+            if "_per_" not in name:
+                total[name] = total.get(name, 0.0) + float(value)
     return total
 
 

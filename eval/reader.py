@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from ocr_pipeline.engines.registry import prepare_engine
 from ocr_pipeline.export.record import DocumentStatus, Record
 from ocr_pipeline.pages.load import load_pages
 from ocr_pipeline.pages.page import Page
-from ocr_pipeline.pipeline import _read, to_transcript
+from ocr_pipeline.pipeline import read_page, to_transcript
 from ocr_pipeline.settings import Settings
 
 
@@ -82,15 +83,21 @@ def page_runs(
         pages: of the document.
     """
     together = [list(runs)] if isinstance(engine, RunsEngine) else [[k] for k in runs]
-    return [
-        PageRun(
-            page.source,
-            reading.run,
-            page.number,
-            pages,
-            reading,
-            to_transcript(reading, page, settings.schema),
-        )
-        for some in together
-        for reading in _read(engine, page, some, settings.seed, None, None)
-    ]
+    found = []
+    for some in together:
+        start = time.perf_counter()
+        readings = read_page(engine, page, some, settings.seed, None, None)
+        seconds = (time.perf_counter() - start) / len(some)
+        found += [
+            PageRun(
+                page.source,
+                reading.run,
+                page.number,
+                pages,
+                reading,
+                to_transcript(reading, page, settings.schema),
+                seconds=seconds,
+            )
+            for reading in readings
+        ]
+    return found

@@ -186,9 +186,11 @@ def _stored(path: Path, form: Form) -> dict[tuple[str, int], Run]:
         held = pages.setdefault(key, {})
         held[found.page] = found
         if len(held) == found.pages:
-            readings = [r.reading for _, r in sorted(held.items()) if r.reading is not None]
-            transcripts = [r.transcript for _, r in sorted(held.items())]
-            runs[key] = run_of(readings, transcripts, form.schema)
+            whole = [held[number] for number in sorted(held)]
+            readings = [r.reading for r in whole if r.reading is not None]
+            transcripts = [r.transcript for r in whole]
+            seconds = sum(r.seconds for r in whole)
+            runs[key] = run_of(readings, transcripts, form.schema, seconds=seconds)
             del pages[key]
     return runs
 

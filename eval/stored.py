@@ -2,7 +2,8 @@
 
 One line a page and run:
 
-    {"document": …, "run": 0, "page": 1, "pages": 2, "reading": {…}, "transcript": {…} | null}
+    {"document": …, "run": 0, "page": 1, "pages": 2, "seconds": 2.9, "reading": {…},
+     "transcript": {…} | null}
 
 `reading` is the whole `Reading`. A reply in Markdown is parsed again whenever it is scored; words
 with quads can be arranged as tables only with the page image at hand, so `transcript` holds what
@@ -40,6 +41,7 @@ class PageRun:
         reading: the engine's; None when `page` is 0.
         transcript: the same as lines and tables.
         error: why there is no reading.
+        seconds: the engine took; an equal share, when several runs were done together.
     """
 
     document: str
@@ -49,6 +51,7 @@ class PageRun:
     reading: Reading | None
     transcript: Transcript
     error: str = ""
+    seconds: float = 0.0
 
 
 def line_of(page_run: PageRun) -> str:
@@ -63,6 +66,7 @@ def line_of(page_run: PageRun) -> str:
     if reading is None:
         entry["error"] = page_run.error
     else:
+        entry["seconds"] = round(page_run.seconds, 3)
         entry["reading"] = _reading(reading)
         entry["transcript"] = _transcript(transcript) if reading.words else None
     text = json.dumps(entry, ensure_ascii=False, separators=(",", ":"))
@@ -91,7 +95,7 @@ def page_run_of(line: str, *, details: bool = True) -> PageRun:
             transcript = parse(reading.raw, page=reading.page, chars=reading.chars)
         else:
             transcript = _to_transcript(stored, reading.page)
-        return PageRun(*key, reading, transcript)
+        return PageRun(*key, reading, transcript, seconds=entry["seconds"])
     except (ValueError, LookupError, TypeError, AttributeError) as e:
         raise UnreadableFileError(
             f"this is no line of runs.jsonl: {e!r}", remedy="run again with --fresh"

@@ -18,7 +18,7 @@ from ocr_pipeline import __version__
 from ocr_pipeline.batch.run import Step, run_batch
 from ocr_pipeline.batch.scans import find_scans
 from ocr_pipeline.batch.summary import Report
-from ocr_pipeline.engines.registry import prepare_engine
+from ocr_pipeline.engines.registry import prepare_engine, require
 from ocr_pipeline.errors import EXIT_SOME_FAILED, OcrPipelineError, UsageError
 from ocr_pipeline.export.record import DocumentStatus
 from ocr_pipeline.orders.schema import load_schema
@@ -333,9 +333,9 @@ def serve(
 
     **Exit code:** 0 when ended by Ctrl-C; 2 wrong call, 4 wrong schema, 5 a package is missing.
     """
-    from ocr_pipeline.engines.registry import require
 
-    require("web", "fastapi", "uvicorn", "sse_starlette", "jinja2", what="the web app")
+    packages = ("fastapi", "uvicorn", "sse_starlette", "jinja2", "python_multipart")
+    require("web", *packages, what="the web app")
     from ocr_pipeline.web.serve import serve as start
     from ocr_pipeline.web.serve import settings_of
 
@@ -356,6 +356,7 @@ _PASS_ON = {
 @app.command("eval", context_settings=_PASS_ON, add_help_option=False)
 def evaluate(context: typer.Context) -> None:
     """Score an engine on sheets whose truth is known (see `ocr-pipeline eval --help`)."""
+    require("eval", "jinja2", "matplotlib", "fontTools", what="eval")
     from eval.cli import app as commands
 
     commands(context.args, prog_name="ocr-pipeline eval")
@@ -364,6 +365,7 @@ def evaluate(context: typer.Context) -> None:
 @app.command(context_settings=_PASS_ON, add_help_option=False)
 def sheets(context: typer.Context) -> None:
     """Make synthetic faxes with their truth (see `ocr-pipeline sheets --help`)."""
+    require("synth", "fontTools", "pylopdf_fonts_jp", what="making sheets")
     from synth.cli import app as commands
 
     commands(["sheets", *context.args], prog_name="ocr-pipeline")

@@ -59,14 +59,14 @@ def read_document(
     runs = range(settings.runs)
     readings: Sequence[Sequence[Reading]]
     if isinstance(engine, RunsEngine):
-        by_page = [_read(engine, page, runs, settings.seed, emit, cancel) for page in pages]
+        by_page = [read_page(engine, page, runs, settings.seed, emit, cancel) for page in pages]
         readings = [[of_page[run] for of_page in by_page] for run in runs]
     else:
         readings = [
             [
                 reading
                 for page in pages
-                for reading in _read(engine, page, [run], settings.seed, emit, cancel)
+                for reading in read_page(engine, page, [run], settings.seed, emit, cancel)
             ]
             for run in runs
         ]
@@ -113,7 +113,7 @@ def _says_something(reading: Reading) -> bool:
     return ended or bool(reading.words or reading.raw)
 
 
-def _read(
+def read_page(
     engine: Engine,
     page: Page,
     runs: Sequence[int],
@@ -121,7 +121,19 @@ def _read(
     emit: Emit | None,
     cancel: Cancel | None,
 ) -> list[Reading]:
-    """Some runs on one page; an engine that breaks fails these readings, not the document."""
+    """Some runs on one page; an engine that breaks fails these readings, not the document.
+
+    Args:
+        engine: reads.
+        page: the upright page.
+        runs: numbers of the runs.
+        seed: of run 0; run k gets `seed + k`.
+        emit: called with each event.
+        cancel: asked between steps.
+
+    Returns:
+        One reading a run.
+    """
     seeds = [seed + run for run in runs]
     if cancel is not None and cancel():
         return _ended(engine, page, runs, seeds, ReadingStatus.INCOMPLETE)

@@ -22,6 +22,7 @@ from ocr_pipeline.errors import OutputError
 
 MOST = 100
 """Changed values on the page; the CSV has all."""
+SAME = "Both have the same values right."
 SURE = 0.05
 """Greatest p-value of a difference that is called one."""
 
@@ -72,22 +73,25 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
 def verdict(comparison: Comparison) -> tuple[str, ...]:
     """In words: is the second better, and does it hide more errors?"""
     whole = {c.figure: c.pair for c in comparison.figures if c.severity is None}
-    got = sum(c.better for c in comparison.changes)
+    only = [sum(c.better for c in comparison.changes)]
+    only.insert(0, len(comparison.changes) - only[0])
+    apart = ", ".join(
+        f"{count(n)} only with {name}" for n, name in zip(only, comparison.names, strict=True)
+    )
     return (
         _said(whole["right"], comparison.names, "values right"),
-        _said(whole["silent"], comparison.names, "values wrong without telling anybody"),
-        f"{count(got)} values that were wrong are right now, and "
-        f"{count(len(comparison.changes) - got)} that were right are wrong.",
+        _said(whole["silent"], comparison.names, "values wrong and nobody told"),
+        f"Of the values that one of the two has right, {apart}." if sum(only) else SAME,
     )
 
 
 def _said(pair: Paired, names: tuple[str, str], what: str) -> str:
     first, second = names
-    found = f"{percent(pair.second)} against {percent(pair.first)}, p = {quantity(pair.p, 2)}"
+    found = f"{percent(pair.second)} against {percent(pair.first)} (p = {quantity(pair.p, 2)})"
     if pair.p < SURE:
         more = "more" if pair.difference > 0 else "fewer"
         return f"{second} has {more} {what} than {first}: {found}."
-    return f"Neither is sure to have more {what}: {found}."
+    return f"No sure difference in {what}: {found}."
 
 
 def page(comparison: Comparison) -> str:
@@ -100,6 +104,7 @@ def page(comparison: Comparison) -> str:
         figures=FIGURES,
         less=LESS_IS_BETTER,
         most=MOST,
+        spread=spread,
         seconds=None if any(map(math.isnan, seconds)) else seconds,
         abouts=[
             (name, list(about_lines(about)))
@@ -108,13 +113,19 @@ def page(comparison: Comparison) -> str:
     )
 
 
+def spread(pair: Paired) -> str:
+    """The interval of a difference; empty when there is none, or nothing differs."""
+    if math.isnan(pair.low) or pair.low == pair.high == 0:
+        return ""
+    return f"{points(pair.low)} to {points(pair.high)}"
+
+
 def _cells(pair: Paired) -> tuple[str, ...]:
-    known = not math.isnan(pair.low)
     return (
         percent(pair.first),
         percent(pair.second),
         points(pair.difference),
-        f"{points(pair.low)} to {points(pair.high)}" if known else "",
+        spread(pair),
         quantity(pair.p, 2),
     )
 

@@ -13,6 +13,8 @@ from eval.report.plots import Line, bars, curves
 from eval.report.results import Results
 from eval.report.wording import glyph
 
+SPAN = 0.06
+"""Least span of the consensus curve's axis, as a share of the values."""
 PAIRS = 14
 """Bars of confusion pairs."""
 SHOWN = {"flags": "flags as they are", "confidence": "confidence", "votes": "votes", "all": "all"}
@@ -44,7 +46,7 @@ def _line(
 ) -> Line:
     """A curve through the shares that are known, with the intervals that are known."""
     known = [(at, s) for at, s in zip(x, shares, strict=True) if s.value is not None]
-    ends = [(_or_nan(s.low), _or_nan(s.high)) for _, s in known]
+    ends = [_ends(s) for _, s in known]
     some = band and not all(map(math.isnan, (low for low, _ in ends)))
     return Line(
         label,
@@ -54,6 +56,13 @@ def _line(
         [high for _, high in ends] if some else (),
         whiskers=whiskers,
     )
+
+
+def _ends(share: Share) -> tuple[float, float]:
+    """The interval; NaN where there is none, or where it excludes nothing."""
+    if (share.low, share.high) == (0.0, 1.0):
+        return math.nan, math.nan
+    return _or_nan(share.low), _or_nan(share.high)
 
 
 def _or_nan(value: Number) -> float:
@@ -98,8 +107,18 @@ def _consensus(results: Results) -> str:
         x="runs that vote",
         y="values that are right",
         x_ticks=x,
+        y_range=_range([p.right.value for p in points if p.right.value is not None]),
         second=cost if len(cost[1].x) else None,
     )
+
+
+def _range(values: Sequence[float]) -> tuple[float, float] | None:
+    """A span of at least `SPAN`, so that noise does not look like a mountain."""
+    if not values:
+        return None
+    low, high = min(values), max(values)
+    room = max(0.1 * (high - low), (SPAN - (high - low)) / 2)
+    return max(0.0, low - room), min(1.0, high + room) + 0.002
 
 
 def _unseen(results: Results) -> str:

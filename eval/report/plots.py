@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -195,7 +196,10 @@ def _svg(name: str, size: tuple[float, float], draw: Callable[[Axes], None]) -> 
         draw(figure.add_subplot())
         stream = io.StringIO()
         nothing = {"Creator": None, "Date": None, "Format": None, "Type": None}
-        figure.savefig(stream, format="svg", transparent=True, metadata=nothing)
+        with warnings.catch_warnings():
+            # It is the browser that needs the glyph: a misread may be any character there is.
+            warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+            figure.savefig(stream, format="svg", transparent=True, metadata=nothing)
     return _inline(stream.getvalue(), name)
 
 

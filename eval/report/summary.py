@@ -28,7 +28,7 @@ def summary_of(
 
 def _right(headline: Sequence[Headline], runs: int) -> str:
     *apart, whole = headline
-    documents = f"{count(whole.documents)} sheet{'' if whole.documents == 1 else 's'}"
+    documents = f"{count(whole.documents)} fax{'' if whole.documents == 1 else 'es'}"
     times = "" if runs == 1 else f", each read {runs} times"
     text = (
         f"Of {count(whole.values)} values on {documents}{times}, {percent(whole.right.value)} "
@@ -47,7 +47,7 @@ def _right(headline: Sequence[Headline], runs: int) -> str:
 def _silent(whole: Headline) -> str:
     silent = whole.silent
     if silent.value == 0:
-        bound = f"; with so many sheets, that means {between(silent)}" if between(silent) else ""
+        bound = f"; at these numbers, that means {between(silent)}" if between(silent) else ""
         return f"Not one value was wrong without somebody being told{bound}."
     orders = whole.orders.silent.value
     hidden = f"{percent(orders)} of the orders are wrong" if orders else "no wrong order came"

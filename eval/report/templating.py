@@ -36,7 +36,7 @@ def _environment() -> Environment:
         "quantity": wording.quantity,
         "between": wording.between,
         "heat_class": wording.heat,
-        "deviation": lambda variance: wording.quantity(100 * variance**0.5),
+        "deviation": lambda variance: f"{100 * variance**0.5:.1f}",
         "glyph": wording.glyph,
         "numbered": wording.numbered,
         "spoken": wording.spoken,

@@ -40,7 +40,7 @@ def _lines(r: Results) -> Lines:
     yield from (f"- {sentence}" for sentence in r.summary if sentence)
     yield from ("", "## By severity", "")
     yield from table(
-        ("severity", "sheets", "values", "right", "to look at", "wrong, nobody told", "one run"),
+        ("severity", "faxes", "values", "right", "to look at", "wrong, nobody told", "one run"),
         (
             (
                 _level(h.severity),
@@ -138,7 +138,7 @@ def _repeats(r: Results) -> Lines:
                     c.source,
                     str(c.severity),
                     count(c.count),
-                    DASH if c.variance is None else quantity(100 * c.variance**0.5),
+                    DASH if c.variance is None else f"{100 * c.variance**0.5:.1f}",
                     percent(c.share),
                 )
                 for c in r.components

@@ -27,8 +27,8 @@ class DiffusionGemmaSettings:
         canvases: canvases a reply may use whatever it says.
         most_canvases: canvases it may use as long as it does not loop.
         rows: tiles times runs that are denoised together; None is what the memory allows.
-        second_look: with `lines`, words read with less confidence are cut out and read again, alone;
-            0 is never.
+        second_look: with `lines`, words read with less confidence are cut out and read again,
+            alone; 0 is never.
         device: `auto`, `cuda`, `cuda:1`, `mps`, `cpu`.
         dtype: `auto`, `bfloat16`, `float16`, `float32`.
         quantise: `none`, `int8` or `int4` weights.

@@ -10,15 +10,24 @@ from decimal import Decimal
 
 from rapidfuzz import fuzz
 
-from ocr_pipeline.orders.items import Items, is_item_table, read_items
+from ocr_pipeline.orders.items import (
+    Items,
+    is_item_table,
+    is_table_of_sums,
+    read_items,
+    read_sums,
+    with_below,
+)
 from ocr_pipeline.orders.kinds import Kind
 from ocr_pipeline.orders.labels import (
     REACH,
+    SHAPED,
     Hit,
     find_labels,
     lines_below,
     neighbour,
     value_beside,
+    without_remark,
 )
 from ocr_pipeline.orders.model import (
     ABSENT,
@@ -33,14 +42,16 @@ from ocr_pipeline.orders.model import (
     Value,
 )
 from ocr_pipeline.orders.parties import addressee, crowded, sender
+from ocr_pipeline.orders.pieces import side_by_side
 from ocr_pipeline.orders.schema import FieldSpec, Schema
-from ocr_pipeline.orders.text import label, plain
+from ocr_pipeline.orders.text import label, normal, plain
 from ocr_pipeline.orders.transmission import Transmission, split_transmission
 from ocr_pipeline.orders.typed import typed
 from ocr_pipeline.orders.values import parse
 from ocr_pipeline.tables.transcript import Cell, Table, Transcript, joined
 
-_RATE_ALONE = re.compile(r"^[（(]?\s*\d{1,2}\s*[%％]\s*[)）]?$")
+_TAX_BY_RATE = re.compile(r"\(?(\d{1,2}\s*[%％])\)?\s*対象\D*[\d０-９,，]+円?\s+(\S*[\d０-９]円?)$")
+_FIGURES = re.compile(r"[\s:¥]*[\d,.]+\s*円?$")
 TITLE_LIKENESS = 70.0
 """rapidfuzz ratio from which a heading counts as the form's title."""
 
@@ -108,7 +119,7 @@ def extract(
         if drafts and _continues(drafts[-1], draft, schema):
             if draft.titled and _other_party(drafts[-1], draft, schema):
                 drafts[-1].whole.append(SEVERAL_ORDERS)
-            _append(drafts[-1], draft)
+            _append(drafts[-1], draft, schema)
         elif draft.is_order:
             drafts.append(draft)
     return tuple(_order(d, schema) for d in drafts), tuple(transmissions)
@@ -145,10 +156,10 @@ def _other_party(before: _Draft, page: _Draft, schema: Schema) -> bool:
     return False
 
 
-def _append(order: _Draft, page: _Draft) -> None:
+def _append(order: _Draft, page: _Draft, schema: Schema) -> None:
     order.pages += page.pages
     order.tables += page.tables
-    order.items.rows += page.items.rows
+    order.items.rows = with_below(order.items.rows, page.items.rows, schema)
     order.items.taxes += page.items.taxes
     for name, cells in page.cells.items():
         order.cells.setdefault(name, []).extend(cells)
@@ -159,20 +170,26 @@ def _append(order: _Draft, page: _Draft) -> None:
 
 def _draft(page: Transcript, schema: Schema) -> _Draft:
     """Everything one page says, as cells by field name."""
-    item_tables = [t for t in page.tables if is_item_table(t, schema)]
-    others = [t for t in page.tables if t not in item_tables]
-    pieces = [*page.lines, *_cells_of(others)]
+    lines, headed = side_by_side(page.lines, schema)
+    tables = [*page.tables, *headed]
+    closing = [t for t in tables if is_table_of_sums(t, schema)]
+    item_tables = [t for t in tables if t not in closing and is_item_table(t, schema)]
+    others = [t for t in tables if t not in (*closing, *item_tables)]
+    pieces = [p for line in lines for p in line if not _carries(p, schema)] + _cells_of(others)
     if _titled(pieces, schema.other_titles, SURE_TITLE) and not _titled(pieces, schema.titles):
         return _Draft([page.page], titled=False)
     draft = _Draft([page.page], _titled(pieces, schema.titles), tables=len(item_tables))
-    for table in item_tables:
-        read = read_items(table, schema)
+    for read in (
+        *(read_items(t, schema) for t in item_tables),
+        *(read_sums(t, schema) for t in closing),
+    ):
         pieces += read.notes
-        draft.items.rows += read.rows
+        draft.items.rows = with_below(draft.items.rows, read.rows, schema)
         draft.items.taxes += read.taxes
         for name, cells in read.sums.items():
             draft.items.sums.setdefault(name, []).extend(cells)
-    free = _read_labels(pieces, schema, draft, _next_in_tables(others))
+    draft.items.taxes += _taxes_by_rate(pieces)
+    free = _read_labels(pieces, schema, draft, _next_in_lines(lines) | _next_in_tables(others))
     labels = {plain(a) for s in schema.fields for a in (s.label, *s.aliases)}
     for spec in schema.fields:
         if spec.role and spec.name not in draft.cells:
@@ -199,6 +216,17 @@ def _several_numbers(draft: _Draft, schema: Schema) -> bool:
     )
 
 
+def _carries(piece: Cell, schema: Schema) -> bool:
+    """Whether a text is no part of the order: 以下余白, the subtotal of a page (頁計 1,200)."""
+    return label(_FIGURES.sub("", normal(piece.text))) in schema.closing_words
+
+
+def _taxes_by_rate(pieces: Iterable[Cell]) -> list[tuple[Cell, Cell]]:
+    """(rate, tax) of lines like `8%対象 43,540　3,483`."""
+    found = ((p, _TAX_BY_RATE.match(p.text)) for p in pieces)
+    return [(p.slice(*m.span(1)), p.slice(*m.span(2))) for p, m in found if m]
+
+
 def _cells_of(tables: Iterable[Table]) -> list[Cell]:
     return [c for t in tables for row in (t.header, *t.rows) for c in row if not c.blank]
 
@@ -208,6 +236,16 @@ def _titled(
 ) -> bool:
     known = [label(t) for t in titles]
     return any(fuzz.ratio(label(p.text), t) >= likeness for p in pieces[:12] for t in known)
+
+
+def _next_in_lines(lines: Iterable[Sequence[Cell]]) -> dict[int, tuple[Cell, ...]]:
+    """For each piece (by identity) of a line that has several, the piece to the right of it."""
+    return {
+        id(piece): tuple(line[i + 1 : i + 2])
+        for line in lines
+        if len(line) > 1
+        for i, piece in enumerate(line)
+    }
 
 
 def _next_in_tables(tables: Iterable[Table]) -> dict[int, tuple[Cell, ...]]:
@@ -230,24 +268,29 @@ def _read_labels(
     used: list[Cell] = []
     before: dict[int, Cell] = {}
     hits = {id(p): find_labels(p, schema.fields) for p in pieces}
+
+    def is_label(piece: Cell) -> bool:
+        return bool(hits[id(piece)]) or label(piece.text) in schema.own_titles
+
     for piece in pieces:
         found = hits[id(piece)]
         for i, hit in enumerate(found):
             following = found[i + 1].start if i + 1 < len(found) else None
             value = value_beside(hit, following)
             spec = schema.field(hit.field)
-            if spec.kind is Kind.MONEY and _RATE_ALONE.match(value.text):
-                value = Cell(page=value.page)  # 消費税(10%) is all label
+            if spec.kind in SHAPED:
+                value = without_remark(hit, value)
             taken: list[Cell] = []
             if value.blank:
-                following_cells = beside.get(id(piece), ()) if piece.quad is None else ()
-                near = next(
-                    (c for c in following_cells if not c.blank and not hits.get(id(c))), None
-                )
-                if near is None and not following_cells:
+                following_cells = beside.get(id(piece)) if piece.quad is None else None
+                if following_cells is None:
                     # Between a label and its sum there may be half a page, but nothing else.
                     reach = math.inf if spec.kind is Kind.MONEY else REACH
-                    near = neighbour(piece, pieces, lambda p: bool(hits[id(p)]), reach)
+                    near = neighbour(piece, pieces, is_label, reach)
+                else:
+                    near = next(
+                        (c for c in following_cells if not c.blank and not hits.get(id(c))), None
+                    )
                 if near is None:
                     draft.blank.add(spec.name)
                     continue
@@ -255,7 +298,7 @@ def _read_labels(
             if not _plausible(spec, value, hit):
                 continue
             if spec.many:
-                more = lines_below(value, piece, pieces, lambda p: bool(hits[id(p)]))
+                more = lines_below(value, piece, pieces, is_label)
                 taken = [*taken, *more]
                 value = joined([value, *more], "\n")
             used += [piece, *taken]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
@@ -67,21 +67,18 @@ def is_item_table(table: Table, schema: Schema) -> bool:
 def read_items(table: Table, schema: Schema) -> Items:
     """Read the rows of an item table."""
     columns = map_columns(table, schema.rows)
-    closing = {label(c) for c in schema.closing}
-    names = [s.name for s in schema.rows if s.kind is Kind.NAME]
     items = Items()
     page = next((c.page for c in table.header), 1)
     closings: list[tuple[Cell, Cell]] = []
     above: list[Cell] = []
     for row in table.rows:
         filled = [c for c in row if not c.blank]
-        if not filled or any(label(c.text) in closing for c in filled):
+        if not filled or any(label(c.text) in schema.closing_words for c in filled):
             continue
         beside = _sums_below(above, filled)
         above = filled if _labels_of_sums(filled, schema) else []
         if beside:
-            items.taxes += [(base, c) for t, c in beside if (base := _taxed(t))]
-            closings = [(t, c) for t, c in beside if not _taxed(t)]
+            closings = _part_taxes(beside, items)
             continue
         if above:
             continue  # the sums stand in the next row
@@ -96,7 +93,49 @@ def read_items(table: Table, schema: Schema) -> Items:
             continue
         values = _row(row, columns, schema, page)
         if values is not None:
-            items.rows.append(_resolved(values, items.rows[-1], names) if items.rows else values)
+            items.rows.append(values)
+    items.rows = with_below((), items.rows, schema)
+    _add_sums(items, closings, schema)
+    return items
+
+
+def with_below(rows: Sequence[Row], below: Iterable[Row], schema: Schema) -> list[Row]:
+    """Rows and those below them, of this table or the next: 〃 says what stands above it."""
+    names = frozenset(s.name for s in schema.rows if s.kind is Kind.NAME)
+    whole = list(rows)
+    for row in below:
+        whole.append(_resolved(row, whole[-1], names) if whole else row)
+    return whole
+
+
+def is_table_of_sums(table: Table, schema: Schema) -> bool:
+    """Whether a table begins with the labels of closing sums side by side, and holds no items."""
+    return _labels_of_sums(next(_filled(table), ()), schema)
+
+
+def read_sums(table: Table, schema: Schema) -> Items:
+    """Read a table of closing sums, their labels side by side above their amounts."""
+    items = Items()
+    for above, row in pairwise(_filled(table)):
+        if _labels_of_sums(above, schema):
+            _add_sums(items, _part_taxes(_sums_below(above, row), items), schema)
+    return items
+
+
+def _filled(table: Table) -> Iterator[list[Cell]]:
+    """The lines of a table, its header among them, without what is blank."""
+    lines = ([c for c in row if not c.blank] for row in (table.header, *table.rows))
+    return (line for line in lines if line)
+
+
+def _part_taxes(pairs: Sequence[tuple[Cell, Cell]], items: Items) -> list[tuple[Cell, Cell]]:
+    """The sums without the taxes by rate, which go to where they belong."""
+    items.taxes += [(rate, amount) for text, amount in pairs if (rate := taxed(text))]
+    return [(text, amount) for text, amount in pairs if not taxed(text)]
+
+
+def _add_sums(items: Items, closings: Sequence[tuple[Cell, Cell]], schema: Schema) -> None:
+    """Name the closing sums, and note the rate that stands in the label of a tax."""
     for (text, amount), spec in zip(closings, _name_sums(closings, schema), strict=True):
         if spec is None:
             continue
@@ -104,7 +143,6 @@ def read_items(table: Table, schema: Schema) -> Items:
         if spec.total == "tax" and rate is not None:
             items.taxes.append((text.slice(rate.start(), rate.end()), amount))
         items.sums.setdefault(spec.name, []).append(amount)
-    return items
 
 
 def _closing(
@@ -161,10 +199,10 @@ def _names_sum(cell: Cell, schema: Schema) -> bool:
 def _labels_of_sums(row: Sequence[Cell], schema: Schema) -> bool:
     """Whether a row names sums that are printed side by side, with their amounts below."""
     named = sum(_names_sum(c, schema) for c in row)
-    return named > 1 and all(_names_sum(c, schema) or _taxed(c) for c in row)
+    return named > 1 and all(_names_sum(c, schema) or taxed(c) for c in row)
 
 
-def _taxed(cell: Cell) -> Cell | None:
+def taxed(cell: Cell) -> Cell | None:
     """The rate in a label like `10%対象 57,440`, which is that of the tax below it."""
     found = _RATE.search(cell.text)
     return cell.slice(*found.span()) if found and "対象" in cell.text else None
@@ -235,6 +273,7 @@ def _row(row: Sequence[Cell], columns: dict[str, int], schema: Schema, page: int
             at = cell.text.rfind(parsed.rest)
             units.append(cell.slice(at, at + len(parsed.rest)) if at >= 0 else cell)
         values[spec.name] = value
+    _count_lots(values, schema)
     for spec in schema.rows:
         # `10個` in one cell: the unit is there, it only has no column of its own.
         if spec.kind is Kind.UNIT and units and values[spec.name].state is not FieldState.READ:
@@ -260,11 +299,25 @@ def _resolved(row: Row, above: Row, names: Container[str]) -> Row:
             continue
         change = Repair("ditto", value.raw, str(before.value))
         resolved[name] = replace(
-            value, state=FieldState.READ, value=before.value, repairs=(*value.repairs, change)
+            value,
+            state=FieldState.READ,
+            value=before.value,
+            repairs=(*(r for r in value.repairs if r.code != "ditto"), change),
         )
         if not certain:
             resolved[name] = resolved[name].flagged(DITTO_GUESSED)
     return resolved
+
+
+def _count_lots(values: dict[str, FieldValue], schema: Schema) -> None:
+    """Read the 一 before 式 (a lump sum) as the numeral it is; elsewhere it may be a dash."""
+    lump = any(s.kind is Kind.UNIT and values[s.name].value == "式" for s in schema.rows)
+    for spec in schema.rows:
+        value = values[spec.name]
+        if lump and spec.kind is Kind.NUMBER and value.raw.strip() == "一":
+            one = typed(spec, Cell("1", value.confidence, value.quad, page=value.page or 1))[0]
+            change = Repair("numeral", value.raw, "1")
+            values[spec.name] = replace(one, raw=value.raw, repairs=(change,))
 
 
 def _part_units(cells: dict[str, Cell], schema: Schema) -> None:

@@ -34,6 +34,8 @@ SHAPED = frozenset({Kind.DATE, Kind.CODE, Kind.MONEY, Kind.PHONE})
 """Kinds whose values can be told by their shape."""
 _COLONS = ":：;；"
 _LABEL_LIKE = re.compile(r"^([^:：;；]{2,14})[:：;；]|^(?=\D{2,10}\d)(\D{2,10}?)\s*(?=[\d(¥￥])")
+_REMARK = re.compile(r"(?:\d{1,2}\s*[%％]|[^\d()（）]{1,8})\s*[)）][\s:：]*")
+_RATE = re.compile(r"[（(]?\s*\d{1,2}\s*[%％]\s*[)）]?[\s:：]*")
 _DROPPED = set(" \t\n:;.,、。・()[]【】<>《》*_")
 
 
@@ -181,6 +183,16 @@ def value_beside(hit: Hit, next_start: int | None) -> Cell:
     while start < len(text) and (text[start] in _COLONS or text[start].isspace()):
         start += 1
     return value.slice(start, len(text))
+
+
+def without_remark(hit: Hit, value: Cell) -> Cell:
+    """The value of a label without what is still label: the `(10%)` of 消費税(10%).
+
+    Only for kinds whose values have figures: what 発注先 has in brackets may be (株).
+    """
+    opened = hit.cell.text[hit.start : hit.end].rstrip().endswith(("(", "（"))
+    found = (opened and _REMARK.match(value.text)) or _RATE.match(value.text)
+    return value.slice(found.end(), len(value.text)) if found else value
 
 
 def neighbour(

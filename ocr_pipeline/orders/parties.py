@@ -19,9 +19,27 @@ _HONORIFIC = re.compile(r"(御\s*中|様|殿)\s*$")
 _ONLY_HONORIFIC = re.compile(r"^\s*(御\s*中|様|殿)\s*$")
 _ADDRESS = re.compile(r"〒|[都道府県].{1,8}[市区町村郡]|\d+\s*[-−丁]\s*\d+\s*[-−番]\s*\d+")
 _PHONE = re.compile(r"電\s*話|ＴＥＬ|T\s*E\s*L|℡|F\s*A\s*X|ＦＡＸ|ファックス", re.I)
+_LEGAL_FORM = re.compile(r"(?:株式|有限|合同|合資|合名)会社|\([株有同名資]\)")
 _CLOSED = re.compile(r"^.+?(?:株式|有限|合同|合資|合名)会社(?=.)")
 _POSTAL = re.compile(r"^\W*[〒T]?\s*\d{3}\s*-\s*\d{4}\s*$")
 _TRAILING_DATE = re.compile(r"\s+\S*\d{2,4}\s*[年/.\-]\s*\d{1,2}.*$")
+
+
+def has_company_form(cell: Cell) -> bool:
+    """Whether a text is a name with its legal form; the form alone is half a name."""
+    text = normal(cell.text)
+    return bool(_LEGAL_FORM.search(text)) and not _LEGAL_FORM.fullmatch(text)
+
+
+def names_addressee(cell: Cell) -> bool:
+    """Whether a text is a name that ends in 御中, 様 or 殿."""
+    found = _HONORIFIC.search(cell.text)
+    return found is not None and found.start() > 0
+
+
+def is_postal_code(cell: Cell) -> bool:
+    """Whether a text is a postal code and nothing else."""
+    return bool(_POSTAL.match(normal(cell.text)))
 
 
 def addressee(lines: Sequence[Cell]) -> Cell | None:

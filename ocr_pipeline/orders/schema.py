@@ -182,6 +182,16 @@ class Schema(_Strict):
             ""
         }
 
+    @cached_property
+    def own_titles(self) -> frozenset[str]:
+        """The titles of this form, folded with `text.label`."""
+        return frozenset(map(text.label, self.titles))
+
+    @cached_property
+    def closing_words(self) -> frozenset[str]:
+        """What `closing` says, folded with `text.label`."""
+        return frozenset(map(text.label, self.closing))
+
     def field(self, name: str) -> FieldSpec:
         """The header field of that name.
 

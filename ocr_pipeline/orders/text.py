@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from ocr_pipeline.orders.glyphs import CHINESE, OLD
 
+CACHED = 1 << 14
+"""Texts whose folded form is remembered: labels and aliases are folded over and over."""
 HYPHENS = "-‐‑‒–—―−─━ー一"
 """Everything that stands for a hyphen between Latin letters and digits."""
 
@@ -61,6 +64,7 @@ def raw(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
+@lru_cache(maxsize=CACHED)
 def normal(text: str) -> str:
     """The text with one spelling for one character.
 
@@ -74,6 +78,7 @@ def normal(text: str) -> str:
     return _FREE_HYPHEN.sub("-", " ".join(composed.split()))
 
 
+@lru_cache(maxsize=CACHED)
 def plain(text: str) -> str:
     """The typed level of free text: equal strings mean the same thing.
 
@@ -93,6 +98,7 @@ def folded(text: str) -> str:
     return plain(text).translate(_FOLD).replace(" ", "")
 
 
+@lru_cache(maxsize=CACHED)
 def label(text: str) -> str:
     """A label or column heading, folded so that it can be looked up among aliases folded alike.
 

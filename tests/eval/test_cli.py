@@ -12,7 +12,13 @@ import eval.cli
 from eval.bench import Bench
 from eval.cli import app
 from eval.tidy import load
-from ocr_pipeline.errors import OcrPipelineError, SchemaError, UnreadableFileError, UsageError
+from ocr_pipeline.errors import (
+    MissingExtraError,
+    OcrPipelineError,
+    SchemaError,
+    UnreadableFileError,
+    UsageError,
+)
 from ocr_pipeline.export.record import DocumentStatus, Record, to_json
 
 # a.png and b.png: of six values the number, one item and its quantity are right in each.
@@ -29,7 +35,7 @@ def reports(monkeypatch, request) -> list[dict[str, Any]]:
         return out / "report.html"
 
     if "whole" not in request.fixturenames:
-        monkeypatch.setattr("eval.cli.write_report", write_report)
+        monkeypatch.setattr("eval.report.write_report", write_report)
     return asked
 
 
@@ -122,14 +128,35 @@ def test_only_the_first_sheets(small_bench) -> None:
 
 def test_a_bench_set(small_bench, monkeypatch, reports) -> None:
     monkeypatch.setattr(
-        "eval.cli.load_bench", lambda name: (Bench(name=name, about=""), Path("x.yaml"))
+        "eval.bench.load_bench", lambda name: (Bench(name=name, about=""), Path("x.yaml"))
     )
-    monkeypatch.setattr("eval.cli.make_bench", lambda *_, **__: small_bench.sheets)
+    monkeypatch.setattr("eval.bench.make_bench", lambda *_, **__: small_bench.sheets)
     arguments = ("--engine", "scripted", "--model", small_bench.replies(), "--runs", 1)
     result = invoke("run", "--bench", "tiny", "-o", small_bench.out, *arguments)
     assert result.exit_code == 0
     assert reports[0]["scores"].about["bench"] == "tiny"
     assert invoke("bench", "tiny").output.strip() == str(small_bench.sheets)
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "arguments"),
+    [
+        ("jinja2", "eval", ["score", "OUT"]),
+        ("jinja2", "eval", ["compare", "OUT", "SHEETS"]),
+        ("fontTools", "synth", ["run", "--bench", "quick"]),
+    ],
+)
+def test_an_extra_that_is_not_installed(
+    small_bench, monkeypatch, package: str, extra: str, arguments: list[str]
+) -> None:
+    run(small_bench)
+    monkeypatch.setattr(
+        "ocr_pipeline.engines.registry.find_spec", lambda name: None if name == package else name
+    )
+    places = {"OUT": small_bench.out, "SHEETS": small_bench.sheets}
+    result = invoke(*(places.get(a, a) for a in arguments), fails=True)
+    assert isinstance(result.exception, MissingExtraError)
+    assert f"ocr-pipeline[{extra}]" in result.exception.remedy
 
 
 def test_broken_off(small_bench, monkeypatch) -> None:
@@ -221,7 +248,7 @@ def test_sweep(small_bench, monkeypatch, reports) -> None:
             "ocr_pipeline.engines.scripted", fromlist=["x"]
         ).ScriptedEngine.load(model)
 
-    monkeypatch.setattr("eval.cli.prepare_engine", prepare)
+    monkeypatch.setattr("eval.steps.prepare_engine", prepare)
     monkeypatch.setattr("eval.reader.prepare_engine", prepare)
     arguments = ("--engine", "scripted", "--model", small_bench.replies(), "--runs", 1)
     result = invoke(

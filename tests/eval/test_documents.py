@@ -56,11 +56,14 @@ def test_how_a_run_ended(pages: list[Reading], ended: str, votes: bool) -> None:
 
 
 def test_what_a_run_gives() -> None:
-    run = made(reply(seconds=1.5, tokens=40), reply("```\n| a | b |\n| c |\n```", seconds=0.5))
+    first = reply(steps=8, new_tokens=40, tokens_per_second=9)
+    run = made(first, reply("```\n| a | b |\n| c |\n```", steps=2))
     assert len(run.orders) == 1
     assert (run.pages, run.tables) == (2, 2)
-    assert (run.seconds, run.tokens) == (2.0, 40.0)
-    assert run.stats == {"seconds": 2.0, "tokens": 40.0}
+    assert run.tokens == 40.0
+    assert run.stats == {"steps": 10.0, "new_tokens": 40.0}
+    assert math.isnan(run.seconds)
+    assert run_of([reply()], [parse(TEXT)], FORM.schema, seconds=2.5).seconds == 2.5
     assert not run.strict
     assert "code_fence" in run.repairs
     assert len(set(run.repairs)) == len(run.repairs)

@@ -210,6 +210,7 @@ def test_an_engine_that_does_many_runs_is_asked_once(page: Page) -> None:
     found = page_runs(engine, page, [1, 2], Settings(FORM.schema, seed=5), 1)
     assert engine.asked == [([1, 2], [6, 7])]
     assert statuses(found) == [(1, ReadingStatus.OK), (2, ReadingStatus.OK)]
+    assert found[0].seconds == found[1].seconds > 0
     broken = page_runs(Many(broken=True), page, [0, 1], Settings(FORM.schema), 1)
     assert statuses(broken) == [(0, ReadingStatus.FAILED), (1, ReadingStatus.FAILED)]
     assert "by zero" in broken[0].reading.error
@@ -238,3 +239,29 @@ def test_pages_without_ink_are_not_read(page: Page) -> None:
     gone = replace(page, ink=Ink.DAMAGED, image=page.image[:1, :1])
     found = page_runs(Never(), gone, [0], Settings(FORM.schema), 1)
     assert statuses(found) == [(0, ReadingStatus.FAILED)]
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_fails_its_document_and_no_other(small_bench, monkeypatch) -> None:
+    """With real worker processes; the script ends the process at its second answer."""
+    import ocr_pipeline.batch.pool
+
+    monkeypatch.setattr("eval.runs.read_all", ocr_pipeline.batch.pool.read_all)
+    assert run(small_bench, runs=1, workers=2)
+    assert set(scores(small_bench).documents["outcome"]) == {"ok"}
+    replies = small_bench.replies({"fault": "die"})
+    assert perform(plan(small_bench), settings(replies, 1), small_bench.out, fresh=True)
+    found = scores(small_bench).documents
+    assert set(found["outcome"]) == {"failed"}
+    assert found["error"].str.contains("died").all()
+
+
+@pytest.mark.slow
+def test_a_run_that_hangs_is_stopped(small_bench, monkeypatch) -> None:
+    import ocr_pipeline.batch.pool
+
+    monkeypatch.setattr("eval.runs.read_all", ocr_pipeline.batch.pool.read_all)
+    assert run(small_bench, {"fault": "hang"}, runs=1, time_limit=1.0)
+    found = scores(small_bench).documents
+    assert set(found["outcome"]) == {"failed"}
+    assert found["error"].str.contains("longer").all()

@@ -40,7 +40,7 @@ tables = rows.map(lambda r: Table(r[0], tuple(r[1:])))
 )
 def test_words_and_their_tables_come_back(found: tuple[Word, ...], transcript: Transcript) -> None:
     reading = Reading("e", 1, 7, 1, words=found, stats={"seconds": 1.25})
-    stored = PageRun("a.tif", 1, 1, 2, reading, transcript)
+    stored = PageRun("a.tif", 1, 1, 2, reading, transcript, seconds=2.125)
     line = line_of(stored)
     assert "\n" not in line
     line.encode()

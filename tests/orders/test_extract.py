@@ -597,3 +597,125 @@ def test_a_sum_far_from_its_label(forms) -> None:
     ((order,), _) = extract([Transcript(lines, (table,))], forms.schema)
     assert order.fields["total"].value == Decimal(99999)
     assert order.fields["person"].state is not FieldState.READ
+
+
+# --- what stands side by side on the sheet, in one line of a reply ---
+
+COLUMNS = """\
+承認　検印　担当
+
+発注書兼注文請書
+
+ペーカユマテック有限会社　御中　株式会社トポゲホワ製作所
+
+オーダーNo.　S-270612-51　〒422-1342
+
+納入場所　貴社御指定場所　静岡県静岡市駿河区国吉田1-28-1
+
+発注日　R9.6.12　至急　電話 054-076-3050
+
+納期限　2027年6月28日(月)　FAX番号 054-076-8340
+
+担当者:調達グループ　山田 直子
+
+| 品名 | 数量 | 単位 | 単価 | 金額 |
+|---|---|---|---|---|
+| ボルト | 10 | 本 | 100 | 1,000 |
+| ナット | 2 | 個 | 500 | 1,000 |
+
+"""
+STACKED = "小計　2,000\n\n税額(10%)　200\n\n総合計　2,200"
+STRIP = "小計　税額(10%)　総合計\n\n2,000　200　2,200"
+
+
+@pytest.mark.parametrize("closing", [STACKED, STRIP, STACKED.replace("　", "  ")])
+def test_two_columns_in_lines(forms, schema, closing: str) -> None:
+    order = check(forms.one(COLUMNS + closing), schema)
+    assert values(order) == {
+        "order_no": "S-270612-51",
+        "order_date": "2027-06-12",
+        "due_date": "2027-06-28",
+        "buyer": "株式会社トポゲホワ製作所",
+        "supplier": "ペーカユマテック有限会社",
+        "tel": "054-076-3050",
+        "fax": "054-076-8340",
+        "person": "山田 直子",
+        "delivery_place": "貴社御指定場所",
+        "subtotal": "2000",
+        "tax": "200",
+        "total": "2200",
+    }
+    assert not any(v.flags for v in order.fields.values())
+
+
+def test_the_taxes_of_two_rates_in_lines(forms, schema) -> None:
+    closing = "小計　2,000\n\n10%対象 1,000　100\n\n8%対象 1,000　80\n\n消費税　180\n\n合計　2,180"
+    order = check(forms.one(COLUMNS + closing), schema)
+    assert [(str(t.rate.value), str(t.amount.value)) for t in order.taxes] == [
+        ("10", "100"),
+        ("8", "80"),
+    ]
+    assert values(order)["tax"] == "180"
+    assert not any(v.flags for v in order.fields.values())
+
+
+def test_an_order_that_goes_on_with_its_number_beside_the_page_count(forms, schema) -> None:
+    rows = "| 品名 | 数量 | 単価 | 金額 |\n|---|---|---|---|\n"
+    first = COLUMNS + "頁計　２，０００\n\n1/2頁"
+    second = (
+        "発注書（続き）　オーダーNo.　S-270612-51　2/2頁\n\n"
+        f"{rows}| 〃 | 1 | 5 | 5 |\n"
+        "| | | 小計 | 2,005 |\n| | | 消費税 | 200 |\n| | | 合計 | 2,205 |"
+    )
+    order = check(forms.one(first, second), schema)
+    assert order.pages == (1, 2)
+    assert column(order, "item") == ["ボルト", "ナット", "ナット"]
+    assert [str(order.fields[n].value) for n in ("subtotal", "tax", "total")] == [
+        "2005",
+        "200",
+        "2205",
+    ]
+    assert not any(v.flags for v in order.fields.values())
+
+
+def test_approvals_in_a_table_have_no_values(forms) -> None:
+    order = forms.one("| 承認 | 担当 |\n|---|---|\n\n発注書\n" + TABLE)
+    assert order.fields["person"].state is FieldState.BLANK
+
+
+def test_a_label_on_a_line_of_its_own_does_not_take_the_title(forms) -> None:
+    order = forms.one("担当\n\n発注書\n" + TABLE)
+    assert order.fields["person"].state is FieldState.BLANK
+
+
+def test_what_the_prompt_asks_for(forms, schema) -> None:
+    header = {
+        "発注番号": "H416140",
+        "発注日": "令和8年3月4日",
+        "納期": "2026/3/9",
+        "発注者": "株式会社永興テクノ",
+        "発注先": "日本　山田商事(有)",
+        "電話": "045-012-3456",
+        "担当者": "資材部　伊藤",
+        "小計": "2,000",
+        "消費税(10%)": "200",
+        "合計": "2,200円",
+        "備考": "",
+    }
+    lines = "".join(f"| {name} | {value} |\n" for name, value in header.items())
+    goods = COLUMNS[COLUMNS.index("| 品名") :]
+    order = check(forms.one(f"| 項目 | 値 |\n|---|---|\n{lines}\n{goods}"), schema)
+    assert values(order) == {
+        "order_no": "H416140",
+        "order_date": "2026-03-04",
+        "due_date": "2026-03-09",
+        "buyer": "株式会社永興テクノ",
+        "supplier": "日本 山田商事有限会社",
+        "tel": "045-012-3456",
+        "person": "伊藤",
+        "subtotal": "2000",
+        "tax": "200",
+        "total": "2200",
+    }
+    assert column(order, "item") == ["ボルト", "ナット"]
+    assert not any(v.flags for v in order.fields.values())

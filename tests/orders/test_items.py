@@ -4,7 +4,16 @@ from decimal import Decimal
 
 import pytest
 
-from ocr_pipeline.orders.items import MOST_SUMS, Items, is_item_table, read_items, split_joined
+from ocr_pipeline.orders.items import (
+    MOST_SUMS,
+    Items,
+    is_item_table,
+    is_table_of_sums,
+    read_items,
+    read_sums,
+    split_joined,
+    with_below,
+)
 from ocr_pipeline.orders.model import FieldState
 from ocr_pipeline.orders.schema import load_schema
 from ocr_pipeline.tables.markdown import parse
@@ -257,3 +266,54 @@ def test_remarks_below_the_sums_are_no_item() -> None:
     closing = "| | | | | 小計 | 2,000 |\n| | | | | 消費税 | 200 |\n| | | | | 合計 | 2,200 |\n"
     got = items(HEAD + ITEMS + closing + "| 備考：納品書を2部同封してく | ださい。 | | | | |\n")
     assert column(got, "item") == ["ボルト", "ナット"]
+
+
+def test_a_lump_sum_in_two_columns() -> None:
+    got = items(HEAD + "| 金型補修 | PL面 | 一 | 式 | 55,000 | 55,000 |\n")
+    value = got.rows[0]["quantity"]
+    assert (value.value, value.raw, value.flags) == (Decimal(1), "一", ())
+    assert [r.code for r in value.repairs] == ["numeral"]
+
+
+@pytest.mark.parametrize("unit", ["個", ""])
+def test_elsewhere_the_numeral_may_be_a_dash(unit: str) -> None:
+    got = items(HEAD + f"| 値引 | | 一 | {unit} | | ▲500 |\n")
+    assert got.rows[0]["quantity"].state is FieldState.UNREADABLE
+
+
+SUMS = "| 小計 | 10%対象 10,280 | 8%対象 1,177,660 | 消費税等 | 合計金額 |\n"
+AMOUNTS = "| 1,187,940 | 1,028 | 94,213 | 95,241 | 1,283,181 |\n"
+
+
+@pytest.mark.parametrize(
+    "first", [SUMS + "|---|---|---|---|---|\n", "|---|---|---|---|---|\n" + SUMS]
+)
+def test_a_table_of_sums_side_by_side(first: str) -> None:
+    (table,) = parse(first + AMOUNTS).tables
+    assert is_table_of_sums(table, SCHEMA)
+    got = read_sums(table, SCHEMA)
+    assert sums(got) == {"subtotal": ["1,187,940"], "tax": ["95,241"], "total": ["1,283,181"]}
+    assert [(r.text, t.text) for r, t in got.taxes] == [("10%", "1,028"), ("8%", "94,213")]
+    assert got.rows == []
+
+
+def test_items_above_sums_side_by_side_are_no_table_of_sums() -> None:
+    closing = "| | | | 小計 | 消費税 | 合計 |\n| | | | 2,000 | 200 | 2,200 |\n"
+    (table,) = parse(HEAD + ITEMS + closing).tables
+    assert not is_table_of_sums(table, SCHEMA)
+    assert sums(read_items(table, SCHEMA)) == {
+        "subtotal": ["2,000"],
+        "tax": ["200"],
+        "total": ["2,200"],
+    }
+    assert not is_table_of_sums(Table(()), SCHEMA)
+
+
+def test_a_ditto_mark_at_the_top_of_a_table_means_the_last_row_of_the_one_before() -> None:
+    first = items(HEAD + ITEMS)
+    more = items(HEAD + "| 〃 | M8 | 1 | 個 | 9 | 9 |\n| 〃 | M9 | 1 | 個 | 9 | 9 |\n")
+    assert column(more, "item") == ["〃", "〃"]
+    rows = with_below(first.rows, more.rows, SCHEMA)
+    assert [str(r["item"].value) for r in rows] == ["ボルト", "ナット", "ナット", "ナット"]
+    assert [[x.code for x in r["item"].repairs] for r in rows[2:]] == [["ditto"], ["ditto"]]
+    assert with_below((), more.rows, SCHEMA) == more.rows

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 
 from ocr_pipeline.engines.base import Char
 from ocr_pipeline.geometry import quad_of_box
-from ocr_pipeline.orders.labels import aliases, find_labels, neighbour, value_beside
+from ocr_pipeline.orders.labels import (
+    aliases,
+    find_labels,
+    neighbour,
+    value_beside,
+    without_remark,
+)
 from ocr_pipeline.orders.schema import load_schema
 from ocr_pipeline.tables.transcript import Cell, Transcript
 
@@ -215,3 +221,25 @@ def test_another_label_is_no_value(forms) -> None:
     assert near(label, [label, other, value]) is value
     unplaced = Cell("納期")
     assert near(unplaced, [unplaced, Cell("発注日"), Cell("2026/4/1")]) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("税額(10%)　860", "860"),
+        ("消費税(10%)　500", "500"),
+        ("消費税（１０％）：５００", "５００"),
+        ("消費税( 8 %) ¥500", "¥500"),
+        ("消費税10%　500", "500"),
+        ("消費税(10%)", ""),
+        ("消費税 10%", ""),
+        ("総計(税込) 1,200", "1,200"),
+        ("合計(1,200)", "1,200)"),
+        ("納期(希望) 2026/3/3", "2026/3/3"),
+        ("TEL(代表) 03-1234-5678", "03-1234-5678"),
+        ("TEL(03)1234-5678", "03)1234-5678"),
+    ],
+)
+def test_a_remark_in_brackets_behind_a_label_is_part_of_it(text: str, value: str) -> None:
+    (hit,) = find_labels(Cell(text), FIELDS)
+    assert without_remark(hit, value_beside(hit, None)).text == value

@@ -40,9 +40,14 @@ def test_two_drawings_share_no_id():
 
 
 def test_japanese_stays_text_and_nothing_of_it_is_markup():
-    svg = bars("pairs", ["カ → 力", "ガ → カ", "$ → <b>"], [3, 2, 1], x="times")
+    svg = bars(
+        "pairs",
+        ["カ → 力", "ガ → カ", "$ → <b>", "値 → 值", "😀 → \u0e01"],
+        [5, 4, 3, 2, 1],
+        x="times",
+    )
     texts = [e.text for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("text")]
-    assert {"カ → 力", "ガ → カ", "$ → <b>", "3"} <= set(texts)
+    assert {"カ → 力", "ガ → カ", "$ → <b>", "値 → 值", "😀 → \u0e01", "3"} <= set(texts)
 
 
 def test_nothing_to_draw_is_an_empty_picture():

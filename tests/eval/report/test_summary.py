@@ -30,10 +30,10 @@ def test_nothing_scored_is_said():
 
 def test_no_silent_error_comes_with_its_bound(one):
     right, silent, cost = sentences(one(60))
-    assert right == "Of 60 values on 60 sheets, 100 % are right (at least 95.0 %)."
+    assert right == "Of 60 values on 60 faxes, 100 % are right (at least 95.0 %)."
     assert silent == (
         "Not one value was wrong without somebody being told; "
-        "with so many sheets, that means at most 5.0 %."
+        "at these numbers, that means at most 5.0 %."
     )
     assert "change from run to run" not in cost
 
@@ -46,6 +46,6 @@ def test_every_value_silently_wrong(one):
 
 def test_several_severities_and_runs(scores_of):
     right, _, cost = sentences(scores_of(16, runs=5, severities=(1, 3)))
-    assert "16 sheets, each read 5 times" in right
+    assert "16 faxes, each read 5 times" in right
     assert "at severity" in right
     assert "wrong in the same way in every run" in cost

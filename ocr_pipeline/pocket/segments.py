@@ -1,0 +1,116 @@
+"""Lines of a drawing as characters with their ink, and the parts of them that fit into a crop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ocr_pipeline.geometry import Box, box_of
+from synth.drawing import Drawing, Written
+
+LONGEST = 31
+"""Characters in a canvas of 32, which also holds the end of the text."""
+SIDE = 0.35
+"""The most paper left and right of a line, in heights of its box."""
+_WHOLE = 0.85
+"""Share of the lines that are split only where they must be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Characters that stand in one line.
+
+    Attributes:
+        chars: each character with the box of its ink, mm on the sheet; a space has none.
+        y: middle of the line, mm.
+        size: type size, mm.
+    """
+
+    chars: tuple[tuple[str, Box | None], ...]
+    y: float
+    size: float
+
+    @property
+    def text(self) -> str:
+        """What is written."""
+        return "".join(c for c, _ in self.chars)
+
+
+def segments_of(drawing: Drawing) -> Iterator[tuple[int, Segment]]:
+    """The lines of a drawing with their index.
+
+    Lines that are cut by the edge of the sheet, or hold a glyph without ink, are left out.
+    """
+    runs = iter(drawing.runs)
+    for index, line in enumerate(drawing.lines):
+        boxes: list[tuple[str, Box]] = []
+        whole = True
+        for text, _ in line.pieces:
+            seen = text.replace("\u3000", "").replace(" ", "")
+            if seen:
+                # Every piece that left ink is a run, in the same order.
+                run = next(runs)
+                whole = whole and "".join(c for c, _ in run.chars) == seen
+                boxes += run.chars
+        if whole and boxes:
+            yield index, _segment(line, boxes)
+
+
+def _segment(line: Written, boxes: list[tuple[str, Box]]) -> Segment:
+    """Put the spaces back; several in a row, or a wide one, look like one."""
+    chars: list[tuple[str, Box | None]] = []
+    found = iter(boxes)
+    for char in "".join(t for t, _ in line.pieces).replace("\u3000", " ").strip():
+        if char != " ":
+            chars.append(next(found))
+        elif chars[-1][1] is not None:
+            chars.append((" ", None))
+    return Segment(tuple(chars), line.y, line.size)
+
+
+def band(line: Segment, rng: np.random.Generator) -> tuple[float, float]:
+    """Top and bottom of a line's box as a detector draws it, mm: around the ink or the type."""
+    tops, bottoms = zip(*((b[1], b[3]) for _, b in line.chars if b), strict=True)
+    half = line.size * float(rng.uniform(0.3, 0.52))
+    if rng.random() < 0.6:
+        half *= 0.7
+    top, bottom = min(*tops, line.y - half), max(*bottoms, line.y + half)
+    tall = bottom - top
+    above, below = rng.uniform(0.02, 0.32, 2) * tall
+    if rng.random() < 0.1:
+        above, below = rng.uniform(0.0, 0.6, 2) * tall
+    return top - above, bottom + below
+
+
+def split(line: Segment, longest: float, rng: np.random.Generator) -> list[Segment]:
+    """Parts that fit into a crop; now and then a line that would fit is split as well.
+
+    Args:
+        line: the line.
+        longest: mm that a part may be wide.
+        rng: for how often, and where.
+    """
+    most = LONGEST if rng.random() < _WHOLE else int(rng.integers(3, LONGEST))
+    parts: list[list[tuple[str, Box | None]]] = [[]]
+    for char, box in line.chars:
+        part = parts[-1]
+        first = part[0][1] if part else None
+        wide = box is not None and first is not None and box[2] - first[0] > longest
+        if len(part) >= most or wide:
+            part = []
+            parts.append(part)
+        if part or box is not None:  # no part begins with a space
+            part.append((char, box))
+    for part in parts:
+        while part and part[-1][1] is None:
+            part.pop()
+    return [Segment(tuple(p), line.y, line.size) for p in parts if p]
+
+
+def frame(part: Segment, top: float, bottom: float, rng: np.random.Generator) -> Box:
+    """The box of a part of a line, mm: some paper, or parts of its neighbours, on both sides."""
+    left, _, right, _ = box_of([p for _, b in part.chars if b for p in (b[:2], b[2:])])
+    before, after = rng.uniform(0.0, SIDE, 2) * (bottom - top)
+    return left - before, top, right + after, bottom
