@@ -333,7 +333,6 @@ def serve(
 
     **Exit code:** 0 when ended by Ctrl-C; 2 wrong call, 4 wrong schema, 5 a package is missing.
     """
-
     packages = ("fastapi", "uvicorn", "sse_starlette", "jinja2", "python_multipart")
     require("web", *packages, what="the web app")
     from ocr_pipeline.web.serve import serve as start

@@ -139,7 +139,9 @@ def test_a_blank_page_is_not_shown_to_the_model(own_small: Any, page: Page) -> N
 
 
 def test_a_page_without_lines_has_nothing_to_read(small: Any) -> None:
-    page = Page(np.full((400, 300), 255, np.uint8), dpi=Resolution(200.0, 200.0), source="a", number=1)
+    page = Page(
+        np.full((400, 300), 255, np.uint8), dpi=Resolution(200.0, 200.0), source="a", number=1
+    )
     reading = engine(small, LINES).read(page)
     assert reading.status is ReadingStatus.OK
     assert reading.words == ()
