@@ -18,7 +18,7 @@ READY := $(VENV)/.ready
 FULL := $(VENV)/.ready-gemma# the same and torch, which is large: only for what needs a DiffusionGemma
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ocr serve sheets contact pictures eval eval-full pocket pocket-smoke bench bench-synth bench-scoring bench-quant test test-all check fix clean
+.PHONY: help setup demo ocr serve sheets contact web-picture pictures eval eval-full pocket pocket-smoke bench bench-synth bench-scoring bench-quant test test-all check fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -77,6 +77,9 @@ sheets: $(READY) ## make test faxes with truth: make sheets N=20 OUT=sheets SEVE
 
 contact: $(READY) ## one order at all severities in a picture: make contact OUT=contact.png
 	$(BIN)/python -m synth contact --out "$(or $(OUT),contact.png)" $(ARGS)
+
+web-picture: $(FULL) ## draw the picture of the browser again (needs chromium)
+	$(BIN)/python docs/web_picture.py
 
 pictures: demo ## draw the pictures of the README again
 	$(BIN)/python docs/pictures.py

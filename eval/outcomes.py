@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +14,9 @@ from eval.align import Alignment, Line, error_of, told
 from eval.cases import Case, Ref
 from eval.levels import character_error_rate, same, same_folded, same_raw
 from ocr_pipeline.errors import UsageError
-from ocr_pipeline.orders.model import ABSENT, FieldState, FieldValue, Order
+from ocr_pipeline.orders.model import ABSENT, FieldState, FieldValue, Order, Row
 from ocr_pipeline.orders.schema import FieldSpec, Schema
+from ocr_pipeline.orders.values import parse
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,37 @@ def best_of(orders: Sequence[Order], case: Case, form: Form) -> Order | None:
         )
 
     return orders[0] if len(orders) == 1 else max(orders, key=hits, default=None)
+
+
+def undivided(order: Order, case: Case, form: Form) -> Order:
+    """The order with cells in one piece that the truth does not divide.
+
+    A form without a column for the specification has it in the cell of the item, and there the
+    reader divides them (`joined` in the schema). When no true line has a specification, the truth
+    has the cell as it is printed, and so must be what is compared with it.
+    """
+    known = {name for row in case.rows for name, true in row.items() if true is not None}
+    for spec in form.rows.values():
+        if spec.joined and spec.joined in known and spec.name not in known:
+            rows = tuple(_put_together(row, spec.joined, spec.name, form) for row in order.rows)
+            order = replace(order, rows=rows)
+    return order
+
+
+def _put_together(row: Row, first: str, second: str, form: Form) -> Row:
+    head, tail = row[first], row[second]
+    if tail.state is not FieldState.READ:
+        return row
+    text = f"{head.raw} {tail.raw}".strip()
+    whole = replace(
+        head,
+        state=FieldState.READ,
+        raw=text,
+        value=parse(form.rows[first].kind, f"{text_of(head)} {text_of(tail)}".strip()).value,
+        confidence=min(head.confidence, tail.confidence),
+        flags=head.flags + tail.flags,
+    )
+    return {**row, first: whole, second: ABSENT}
 
 
 def text_of(value: FieldValue) -> str:

@@ -91,6 +91,8 @@ def _verdict(runs: RunSet, subset: Sequence[int], number: int) -> Verdict:
     run = _together(chosen)
     orders = orders_of(chosen, form)
     order = outcomes.best_of(orders, case, form)
+    if order is not None:
+        order = outcomes.undivided(order, case, form)
     lines = align(order.rows if order else (), case.rows, form.rows)
     if order is None:
         found = outcomes.lost(case, flagged=runs.told)

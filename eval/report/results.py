@@ -33,7 +33,7 @@ from eval.report.figures import (
     RiskCurve,
     WorstValue,
 )
-from ocr_pipeline.export.record import _Contract as Contract
+from ocr_pipeline.export.record import Contract
 
 
 @dataclass(frozen=True, slots=True)

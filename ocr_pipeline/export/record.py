@@ -227,7 +227,7 @@ def _described(cls: type) -> tuple[str, dict[str, str]]:
     return text, {name: re.sub(r"\s+", " ", body) for name, body in entries}
 
 
-class _Contract(GenerateJsonSchema):
+class Contract(GenerateJsonSchema):
     """The schema of what `to_json` writes: closed objects, every property present."""
 
     def field_is_required(self, *_: Any, **__: Any) -> bool:
@@ -261,8 +261,8 @@ class _Contract(GenerateJsonSchema):
 
 def json_schema() -> dict[str, Any]:
     """The JSON schema (2020-12) of a record, generated from the dataclasses."""
-    schema = _ADAPTER.json_schema(schema_generator=_Contract, mode="serialization")
-    return {"$schema": _Contract.schema_dialect} | schema
+    schema = _ADAPTER.json_schema(schema_generator=Contract, mode="serialization")
+    return {"$schema": Contract.schema_dialect} | schema
 
 
 if __name__ == "__main__":

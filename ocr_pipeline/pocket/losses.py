@@ -10,6 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import DynamicCache
 
+from ocr_pipeline.pocket.experts import whole_blocks
+
 if TYPE_CHECKING:
     from transformers import DiffusionGemmaForBlockDiffusion
 
@@ -188,8 +190,10 @@ class Teacher:
         rare = self.weights.padding / self.weights.padding_share
         weight = torch.ones_like(looked).masked_fill(padding, rare)
         weight = weight.where(drawn, weight * self.weights.clean).flatten()[at]
-        scores = self.logits(states.flatten(0, 1)[at])
-        each = F.cross_entropy(scores, texts.flatten()[at], reduction="none")
+        rows = whole_blocks(at)
+        weight = F.pad(weight, (0, len(rows) - len(at)))
+        scores = self.logits(states.flatten(0, 1)[rows])
+        each = F.cross_entropy(scores, texts.flatten()[rows], reduction="none")
         denoising = (each * weight).sum() / weight.sum()
         assert self._patches is not None
         columns = column_loss(self.reader(self._patches), texts, self.specials)

@@ -17,6 +17,7 @@ from ocr_pipeline.pocket.build import POCKET, Shape, build_model, build_processo
 from ocr_pipeline.pocket.checkpoint import STATE, Progress, load_state, read_state, save_state
 from ocr_pipeline.pocket.crops import HEIGHT
 from ocr_pipeline.pocket.data import Batch, Course
+from ocr_pipeline.pocket.experts import use_blocks
 from ocr_pipeline.pocket.losses import ColumnReader, Prompt, Teacher, Weights
 from ocr_pipeline.pocket.optim import Rates, blend, optimisers, set_rates
 from ocr_pipeline.pocket.tokenizer import EOS, SPECIALS, characters
@@ -57,6 +58,7 @@ class Trainer:
         if self.device.type == "cpu":
             # On sequences this short plain matrix products are an eighth faster than SDPA.
             self.model.set_attn_implementation("eager")
+            use_blocks(self.model)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
             tokens = len(SPECIALS) + len(self.vocabulary)

@@ -10,7 +10,7 @@ import pytest
 
 from eval.align import align
 from eval.cases import Case, Place
-from eval.outcomes import Form, Outcome, best_of, lost, outcomes_of, row_of
+from eval.outcomes import Form, Outcome, best_of, lost, outcomes_of, row_of, undivided
 from eval.tidy import VALUES
 from ocr_pipeline.errors import UsageError
 from ocr_pipeline.orders.model import ABSENT, FieldState, FieldValue, Flag, Order, Row, Value
@@ -195,3 +195,17 @@ def test_a_truth_of_another_form_is_an_error() -> None:
     FORM.require(case({"item": "x"}, order_no="A-1"))
     with pytest.raises(UsageError, match="colour, size"):
         FORM.require(case({"size": "x"}, colour="red"))
+
+
+def test_a_cell_that_the_truth_does_not_divide_is_compared_whole() -> None:
+    divided = order(row(item=read("ステンレス鋼板"), spec=read("SUS304", None, FLAG)))
+    whole = undivided(divided, case({"item": "ステンレス鋼板 SUS304"}), FORM)
+    (outcome,) = found(whole, case({"item": "ステンレス鋼板 SUS304"}))
+    assert outcome.error == ""
+    assert outcome.flagged
+    assert whole.rows[0]["spec"] == ABSENT
+    other = case({"item": "ステンレス鋼板", "spec": "SUS304"}, {"item": "銅管"})
+    assert undivided(divided, other, FORM) == divided
+    assert undivided(order(row(item=read("銅管"))), case({"item": "銅管"}), FORM).rows[0][
+        "item"
+    ] == read("銅管")

@@ -1,0 +1,1 @@
+"""The browser: watch a page being read, and look through what a batch wrote."""
