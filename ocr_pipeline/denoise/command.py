@@ -15,8 +15,8 @@ from ocr_pipeline.denoise.screen import Frame
 from ocr_pipeline.denoise.session import live, replay, stop_on_interrupt
 from ocr_pipeline.denoise.show import show
 from ocr_pipeline.denoise.view import View
-from ocr_pipeline.denoise.work import Chats, Work, chatting, reading
-from ocr_pipeline.engines.base import Engine, ReadingStatus
+from ocr_pipeline.denoise.work import Work, chatting, reading
+from ocr_pipeline.engines.base import ChatEngine, Engine, ReadingStatus
 from ocr_pipeline.engines.event_data import Broken
 from ocr_pipeline.engines.event_log import Entry, Header, LogWriter, read_log
 from ocr_pipeline.engines.registry import prepare_engine
@@ -100,7 +100,7 @@ def watch(wanted: Watch, console: Console, *, record: Path | None, heat: bool) -
 def _work(engine: Engine, page: Page | None, wanted: Watch) -> Work:
     if page is not None:
         return reading(engine, page, wanted.runs, wanted.seed)
-    if isinstance(engine, Chats):
+    if isinstance(engine, ChatEngine):
         return chatting(engine, engine.name, wanted.prompt or "", wanted.runs, wanted.seed)
     raise UsageError(
         f"{wanted.engine} reads pages and takes no prompt",

@@ -144,3 +144,20 @@ class RunsEngine(Engine, Protocol):
             One reading a run, in their order.
         """
         ...
+
+
+@runtime_checkable
+class ChatEngine(Protocol):
+    """An engine that answers a text without an image."""
+
+    def chat(
+        self,
+        prompt: str,
+        *,
+        run: int = 0,
+        seed: int = 0,
+        emit: Emit | None = None,
+        cancel: Cancel | None = None,
+    ) -> Reading:
+        """The answer; it and its events are of page 1."""
+        ...

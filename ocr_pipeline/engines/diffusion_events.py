@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ocr_pipeline.engines.base import Char, Reading
+from ocr_pipeline.engines.closing import done_event
 from ocr_pipeline.engines.diffusion_stream import WATCHED, Canvas, Draft, Listener
 from ocr_pipeline.engines.events import Emit, Event, Kind
 from ocr_pipeline.engines.token_chars import TokenProb, characters
@@ -154,5 +155,4 @@ def closing(reading: Reading) -> Iterator[Event]:
             {"text": w.text, "confidence": w.confidence, "quad": w.quad} for w in reading.words
         ]
         yield Event("words", reading.run, reading.page, data={"words": words})
-    data = {"status": reading.status.value, "text": reading.raw, "stats": dict(reading.stats)}
-    yield Event("done", reading.run, reading.page, data=data)
+    yield done_event(reading)

@@ -231,18 +231,23 @@ class Contract(GenerateJsonSchema):
     """The schema of what `to_json` writes: closed objects, every property present."""
 
     def field_is_required(self, *_: Any, **__: Any) -> bool:
+        """Every property is always there."""
         return True
 
     def field_title_should_be_set(self, *_: Any, **__: Any) -> bool:
+        """Names say enough; titles would repeat them."""
         return False
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
+        """A default is no matter of what is written."""
         return self.generate_inner(schema["schema"])
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        """Decimals are written as numbers."""
         return {"type": "number"}
 
     def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        """An object without further properties."""
         cls, made = schema["cls"], super().dataclass_schema(schema)
         properties = made["properties"]
         if cls in (Reading, Word):

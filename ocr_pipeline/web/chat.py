@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ocr_pipeline.denoise.work import Chats, chatting
+from ocr_pipeline.denoise.work import chatting
+from ocr_pipeline.engines.base import ChatEngine
 from ocr_pipeline.errors import UsageError
 from ocr_pipeline.web.jobs import Job, Work
 
@@ -12,7 +13,7 @@ def chat_work(prompt: str, runs: int, seed: int) -> Work:
 
     def run(job: Job) -> None:
         engine = job.slot.engine(job.options)
-        if not isinstance(engine, Chats):
+        if not isinstance(engine, ChatEngine):
             raise UsageError(
                 f"{engine.name} reads pages and answers no text",
                 remedy="choose a language model, such as diffusiongemma",

@@ -7,10 +7,10 @@ a client can rely on is added here, and nothing is said twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 
 from ocr_pipeline.engines.base import Cancel, Engine, Reading, RunsEngine
-from ocr_pipeline.engines.events import Emit, Event
+from ocr_pipeline.engines.closing import Closing
+from ocr_pipeline.engines.events import Emit
 from ocr_pipeline.pages.page import Page
 
 Seen = Callable[[Page], None]
@@ -63,25 +63,3 @@ class _WatchedRuns(_Watched):
         for reading in readings:
             closing.close(reading)
         return readings
-
-
-class Closing:
-    """Passes events on, and adds the `done` that an engine leaves out."""
-
-    def __init__(self, emit: Emit | None) -> None:
-        self._emit = emit
-        self._done: set[tuple[int, int]] = set()
-
-    def __call__(self, event: Event) -> None:
-        """Pass an event on."""
-        if event.kind == "done":
-            self._done.add((event.run, event.page))
-        if self._emit is not None:
-            self._emit(event)
-
-    def close(self, reading: Reading) -> None:
-        """Say that a run is over, unless it was said."""
-        if (reading.run, reading.page) not in self._done:
-            plain = asdict(reading)
-            data = {"status": reading.status, "text": reading.raw, "stats": plain["stats"]}
-            self(Event("done", reading.run, reading.page, data=data))

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ocr_pipeline.denoise.work import Chats, ReadsRuns, chatting, reading
-from ocr_pipeline.engines.base import Reading, ReadingStatus
+from ocr_pipeline.denoise.work import chatting, reading
+from ocr_pipeline.engines.base import ChatEngine, Reading, ReadingStatus, RunsEngine
 from ocr_pipeline.engines.events import Event
 from ocr_pipeline.engines.scripted import Script, ScriptedEngine
 from ocr_pipeline.errors import EngineError
@@ -52,7 +52,7 @@ class TestReading:
         assert [e.kind for e in events] == ["committed", "done"] * 3
 
     def test_runs_that_are_read_together(self):
-        assert isinstance(Together(), ReadsRuns)
+        assert isinstance(Together(), RunsEngine)
         events = happened(reading(Together(), PAGE, 2, 7))
         assert ends(events) == [(0, 2, "ok", "0/7"), (1, 2, "ok", "1/8")]
 
@@ -107,7 +107,7 @@ class TestReading:
 class TestChatting:
     def test_runs(self):
         engine = ScriptedEngine([Script("a"), Script("b")])
-        assert isinstance(engine, Chats)
+        assert isinstance(engine, ChatEngine)
         events = happened(chatting(engine, "scripted", "?", 2, 5))
         assert ends(events) == [(0, 1, "ok", "a"), (1, 1, "ok", "b")]
 
@@ -117,8 +117,8 @@ class TestChatting:
         assert ends(events) == [(0, 1, "failed", ""), (1, 1, "ok", "b")]
 
     def test_an_engine_that_only_reads(self):
-        assert not isinstance(Together(), Chats)
-        assert not isinstance(ScriptedEngine([Script("a")]), ReadsRuns)
+        assert not isinstance(Together(), ChatEngine)
+        assert not isinstance(ScriptedEngine([Script("a")]), RunsEngine)
 
 
 @pytest.mark.parametrize("runs", [1, 4])
