@@ -7,7 +7,7 @@ where the runs do not agree, the field says so.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -190,7 +190,8 @@ def align_rows(frame: Sequence[Row], other: Sequence[Row]) -> list[int | None]:
     Needleman-Wunsch without gap costs: the monotone pairing of greatest total similarity.
     """
     n, m = len(frame), len(other)
-    similarity = np.array([[_similar(a, b) for b in other] for a in frame]).reshape(n, m)
+    left, right = [_said(row) for row in frame], [_said(row) for row in other]
+    similarity = np.array([[_similar(a, b) for b in right] for a in left]).reshape(n, m)
     similarity[similarity < SAME_ROW] = 0.0
     score = np.zeros((n + 1, m + 1))
     for i in range(n):
@@ -211,15 +212,20 @@ def align_rows(frame: Sequence[Row], other: Sequence[Row]) -> list[int | None]:
     return pairs
 
 
-def _similar(a: Row, b: Row) -> float:
+def _said(row: Row) -> dict[str, tuple[_Key, str]]:
+    """What a row says, in the form in which rows are compared."""
+    return {name: (_key(value), value.raw) for name, value in row.items()}
+
+
+def _similar(a: Mapping[str, tuple[_Key, str]], b: Mapping[str, tuple[_Key, str]]) -> float:
     """0..1: share of the fields that either row has and that say the same, text by likeness."""
     scores = []
     for name in a.keys() & b.keys():
-        left, right = a[name], b[name]
-        if not left.raw and not right.raw:
+        (left, left_raw), (right, right_raw) = a[name], b[name]
+        if not left_raw and not right_raw:
             continue
-        if left.state is FieldState.READ and _key(left) == _key(right):
+        if left.state is FieldState.READ and left == right:
             scores.append(1.0)
         else:
-            scores.append(fuzz.ratio(left.raw, right.raw) / 100 * 0.9)
+            scores.append(fuzz.ratio(left_raw, right_raw) / 100 * 0.9)
     return sum(scores) / len(scores) if scores else 0.0

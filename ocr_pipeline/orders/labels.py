@@ -66,22 +66,25 @@ def find_labels(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
     colon and figures behind it (two lines printed into one another). The longest wins.
     """
     folded, places = _fold_with_places(cell.text)
+    by_start: dict[str, list[tuple[str, str]]] = {}
+    for field in fields:
+        for alias in aliases(field):
+            by_start.setdefault(alias[0], []).append((alias, field.name))
     hits: list[Hit] = []
     position = 0
     while position < len(folded):
         best: Hit | None = None
         length = 0
         starts = _may_start(cell.text, places[position])
-        for field in fields:
-            for alias in aliases(field):
-                end = position + len(alias)
-                if len(alias) <= length or not folded.startswith(alias, position):
-                    continue
-                after = places[end - 1] + 1
-                if not (_may_end(cell.text, after) if starts else _runs_on(cell.text, after)):
-                    continue
-                stop = places[end] if end < len(folded) else len(cell.text)
-                best, length = Hit(field.name, cell, places[position], stop), len(alias)
+        for alias, name in by_start.get(folded[position], ()):
+            end = position + len(alias)
+            if len(alias) <= length or not folded.startswith(alias, position):
+                continue
+            after = places[end - 1] + 1
+            if not (_may_end(cell.text, after) if starts else _runs_on(cell.text, after)):
+                continue
+            stop = places[end] if end < len(folded) else len(cell.text)
+            best, length = Hit(name, cell, places[position], stop), len(alias)
         if best is None:
             position += 1
             continue
