@@ -1,6 +1,6 @@
 """Photograph the top of a report for the README: `python docs/report_picture.py PAGE`.
 
-PAGE is report/report.html if none is given. Needs Chromium (apt-get install chromium).
+PAGE is report/ppocr/report.html if none is given. Needs Chromium (apt-get install chromium).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SIZE = (1100, 1330)
 
 def main() -> None:
     """Write docs/images/report.png."""
-    page = Path(sys.argv[1] if len(sys.argv) > 1 else "report/report.html").resolve()
+    page = Path(sys.argv[1] if len(sys.argv) > 1 else "report/ppocr/report.html").resolve()
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         sys.exit("error: there is no Chromium\n  → apt-get install chromium")

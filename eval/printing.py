@@ -47,7 +47,7 @@ def print_summary(console: Console, scores: Scores) -> None:
         ("flagged", "are flagged for a person"),
     ):
         value, low, high = figures[figure]
-        between = "one sheet: no interval" if math.isnan(low) else f"{low:.1%} to {high:.1%}"
+        between = "too few sheets to say" if math.isnan(low) else f"{low:.1%} to {high:.1%}"
         console.print(f"  {value:6.1%} ({between}) {text}", highlight=False)
 
 

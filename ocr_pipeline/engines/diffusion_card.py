@@ -22,6 +22,7 @@ class Card:
         widths: a line crop is padded with paper to the next of these; longer ones are cut at gaps.
         steps: denoising steps of a canvas.
         canvases: canvases of a reply before it has to show that it does not loop.
+        most_canvases: canvases of a reply at most.
         unreadable: what the model writes for a character that nobody can read.
     """
 
@@ -32,4 +33,5 @@ class Card:
     widths: tuple[int, ...] = ()
     steps: int = 48
     canvases: int = 8
+    most_canvases: int = 32
     unreadable: str = ""

@@ -97,7 +97,7 @@ class DiffusionGemmaEngine:
             stability=settings.stability,
             confidence=settings.confidence,
             canvases=settings.canvases or card.canvases,
-            most_canvases=settings.most_canvases,
+            most_canvases=settings.most_canvases or card.most_canvases,
         )
 
     @classmethod

@@ -44,7 +44,7 @@ class DiffusionGemmaSettings:
     stability: Annotated[int, Field(ge=0)] = 1
     confidence: Annotated[float, Field(gt=0)] = 0.005
     canvases: Annotated[int, Field(ge=1)] | None = None
-    most_canvases: Annotated[int, Field(ge=1)] = 32
+    most_canvases: Annotated[int, Field(ge=1)] | None = None
     rows: Annotated[int, Field(ge=1)] | None = None
     second_look: Annotated[float, Field(ge=0, le=1)] = 0.0
     device: str = "auto"

@@ -32,6 +32,7 @@ CARD = Card(
     widths=WIDTHS,
     steps=8,
     canvases=1,
+    most_canvases=1,
     unreadable=UNREADABLE,
 )
 

@@ -34,7 +34,14 @@ from ocr_pipeline.pages.page import Gray
 from ocr_pipeline.pocket.build import PAGE, build_model, build_processor, save
 from ocr_pipeline.pocket.optim import Rates, optimisers, set_rates
 
-CARD = Card(tiling="page", prompt="", soft_tokens=PAGE.soft_tokens, steps=24, canvases=4)
+CARD = Card(
+    tiling="page",
+    prompt="",
+    soft_tokens=PAGE.soft_tokens,
+    steps=24,
+    canvases=4,
+    most_canvases=8,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,11 +14,14 @@ pytest.importorskip("transformers")
 from ocr_pipeline.engines.base import ReadingStatus, RunsEngine
 from ocr_pipeline.engines.diffusion_card import Card
 from ocr_pipeline.engines.diffusion_gemma import DiffusionGemmaEngine
+from ocr_pipeline.engines.diffusion_generate import prompt_inputs
 from ocr_pipeline.engines.diffusion_load import Loaded
+from ocr_pipeline.engines.diffusion_processor import Gemma4ImageProcessorPil, PageProcessor
 from ocr_pipeline.engines.diffusion_settings import DiffusionGemmaSettings
 from ocr_pipeline.engines.event_data import data_of
 from ocr_pipeline.engines.events import Event
 from ocr_pipeline.engines.registry import prepare_engine
+from ocr_pipeline.engines.tiles import tiles_of
 from ocr_pipeline.errors import UsageError
 from ocr_pipeline.pages.page import Ink, Page, Resolution
 
@@ -163,12 +166,25 @@ def always(small: Any, token: int, page: Page, **options: Any) -> Any:
     return engine(small, PAGE, **options).read(page)
 
 
-def test_a_cut_reply_is_incomplete(small: Any, page: Page) -> None:
-    reading = engine(small, PAGE).read(page, seed=5)
-    assert "<eos>" not in reading.raw
-    if reading.stats["new_tokens"] == 32:
-        assert reading.status is ReadingStatus.INCOMPLETE
-        assert "budget" in reading.error
+def test_a_cut_reply_is_incomplete(own_small: Any, page: Page) -> None:
+    token = own_small.processor.tokenizer.convert_tokens_to_ids("7")
+    reading = always(own_small, token, page, canvases=1, most_canvases=1)  # too short for a loop
+    assert reading.stats["new_tokens"] == 16
+    assert reading.status is ReadingStatus.INCOMPLETE
+    assert "budget" in reading.error
+
+
+def test_a_page_of_a_4_fills_the_published_image_budget(small: Any) -> None:
+    a4 = Page(np.full((2339, 1654), 255, np.uint8), dpi=Resolution(200.0, 200.0), source="a")
+    card, side = Card(), 48
+    assert card.soft_tokens == 1120
+    (tile,) = tiles_of(a4, card.tiling, card=card, token_side=side)
+    images = Gemma4ImageProcessorPil(pooling_kernel_size=3, max_soft_tokens=280)
+    processor = PageProcessor(images, small.processor.tokenizer, small.processor.chat_template)
+    inputs = prompt_inputs(processor, [tile.image], "a", soft_tokens=card.soft_tokens)
+    count = int((inputs["input_ids"] == processor.image_token_id).sum())
+    assert 1080 <= count <= 1120
+    assert int((inputs["image_position_ids"] >= 0).all(-1).sum()) == 9 * count
 
 
 def test_a_loop_is_told_and_not_fed(own_small: Any, page: Page) -> None:

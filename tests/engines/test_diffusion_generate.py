@@ -143,19 +143,52 @@ def test_the_same_seeds_in_the_same_batch_give_the_same_replies(small: Any, nois
     assert first.replies[0][0].ids.tolist() != first.replies[0][1].ids.tolist()
 
 
+def test_only_small_tensors_leave_the_device(
+    small: Any, noise: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a whole generation no logits are copied to the CPU or turned into Python values."""
+    left: list[tuple[int, ...]] = []
+
+    def watch(name: str, leaves: Any = lambda *a, **k: True) -> None:
+        original = getattr(torch.Tensor, name)
+
+        def watched(self: Any, *args: Any, **options: Any) -> Any:
+            if leaves(*args, **options):
+                left.append(tuple(self.shape))
+            return original(self, *args, **options)
+
+        monkeypatch.setattr(torch.Tensor, name, watched)
+
+    for name in ("cpu", "numpy", "tolist", "item", "__array__"):
+        watch(name)
+    watch("to", lambda *a, **k: "cpu" in map(str, (*a, k.get("device", ""))))
+    ask(small, [noise], [1, 2], listener=Listener(lambda _: None, lambda _: None))
+    canvas, vocabulary = small.model.config.canvas_length, small.model.config.text_config.vocab_size
+    assert left.count((2, canvas)) > 4  # drafts, and what the probe has seen
+    assert [shape for shape in left if vocabulary in shape] == []
+
+
 def test_the_global_random_state_is_left_alone(small: Any, noise: Any) -> None:
     before = torch.random.get_rng_state()
     ask(small, [noise], [1])
     assert torch.equal(before, torch.random.get_rng_state())
 
 
-def test_prompts_of_different_length_share_a_batch(small: Any, noise: Any) -> None:
-    """A prompt that is padded on the left says the same as alone, to rounding."""
+def test_a_prompt_that_is_padded_means_the_same_as_alone(small: Any, noise: Any) -> None:
     wide = np.hstack([noise, noise, noise])
-    inputs = prompt_inputs(small.processor, [noise, wide], "abc", soft_tokens=70)
-    lengths = inputs["attention_mask"].sum(-1).tolist()
-    assert lengths[0] != lengths[1]
-    made = generate(small.model, small.processor, inputs, [1, 2], QUICK, loops=never)
+    both = prompt_inputs(small.processor, [noise, wide], "abc", soft_tokens=70)
+    lengths = both["attention_mask"].sum(-1)
+    short = int(lengths.argmin())
+    assert lengths[short] < both["input_ids"].shape[1]
+    alone = prompt_inputs(small.processor, [(noise, wide)[short]], "abc", soft_tokens=70)
+    padding = both["input_ids"].shape[1] - int(lengths[short])
+    # Values have no positions: those of the first layer are the same, those of the last only if
+    # nothing looked at the padding.
+    for layer in (0, -1):
+        together = prefill(small.model, both).cache.layers[layer].values[short, :, padding:]
+        by_itself = prefill(small.model, alone).cache.layers[layer].values[0]
+        torch.testing.assert_close(together, by_itself, atol=1e-4, rtol=0)
+    made = generate(small.model, small.processor, both, [1, 2], QUICK, loops=never)
     assert [len(r) for r in made.replies] == [2, 2]
 
 

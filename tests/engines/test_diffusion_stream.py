@@ -60,24 +60,6 @@ def test_an_excluded_token_does_not_spoil_the_entropy() -> None:
     np.testing.assert_allclose(probe.entropy(), [[np.log(2)]], atol=1e-6)
 
 
-def test_only_small_tensors_leave_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch, length, vocabulary = 2, 16, 5000
-    left: list[int] = []
-    original = torch.Tensor.cpu
-
-    def cpu(self: Any) -> Any:
-        left.append(self.numel())
-        return original(self)
-
-    monkeypatch.setattr(torch.Tensor, "cpu", cpu)
-    probe = Probe()
-    feed(probe, [torch.randn(batch, length, vocabulary) for _ in range(3)])
-    probe.entropy()
-    probe.read(0, torch.zeros(batch, length, dtype=torch.long))
-    assert left
-    assert max(left) == batch * length
-
-
 def test_a_row_that_finished_early_keeps_what_it_was_sure_of_then() -> None:
     first, second = [[1, 2]], [[1, 3]]
     logits = steps(first, second)

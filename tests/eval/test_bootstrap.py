@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, bootstrap
 
-from eval.bootstrap import estimates, means, ratios, weights
+from eval.bootstrap import FEWEST, estimates, means, ratios, weights
 
 SEED = 11
 
@@ -99,7 +99,14 @@ class TestDegenerate:
         assert found[:, 0].tolist() == [0, 0, 0]
 
     def test_all_units_alike(self):
-        assert estimates(np.ones((5, 1)), np.full((5, 1), 2.0))[:, 0].tolist() == [0.5] * 3
+        assert estimates(np.ones((9, 1)), np.full((9, 1), 2.0))[:, 0].tolist() == [0.5] * 3
+
+    def test_too_few_units_have_no_interval(self):
+        value, low, high = estimates(np.ones((FEWEST - 1, 1)), np.full((FEWEST - 1, 1), 2.0))[:, 0]
+        assert value == 0.5
+        assert np.isnan([low, high]).all()
+        none = estimates(np.zeros((5, 1)), np.ones((5, 1)))[:, 0]
+        assert none.tolist() == [0.0, 0.0, 0.6]  # the rule of three holds for any number
 
 
 def test_drawn_weights_are_counts_and_cannot_be_changed():

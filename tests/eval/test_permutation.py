@@ -66,7 +66,7 @@ class TestPaired:
         assert found.second == pytest.approx(some["right"].mean())
 
     def test_order_of_rows_does_not_matter(self, scores_of):
-        a = single(scores_of(6).values)
+        a = single(scores_of(12).values)
         b = a.assign(right=~a["right"])
         assert paired(a, b, "right") == paired(a.sample(frac=1), b.sample(frac=1), "right")
 

@@ -140,7 +140,7 @@ def test_flips_do_not_depend_on_the_number_of_runs(scores_of):
 
 
 def test_summary_has_all_figures_with_intervals(scores_of):
-    found = summary(stability(scores_of(10).values), by=["field", "severity"])
+    found = summary(stability(scores_of(60).values), by=["field", "severity"])
     assert set(found["figure"]) == {*FIGURES, "entropy"}
     assert found[["low", "high"]].notna().all(axis=None)
     assert (found["low"] <= found["value"] + 1e-9).all()
