@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
+from ocr_pipeline.errors import UsageError
 from ocr_pipeline.orders.schema import Schema
 
 DEFAULT_RUNS = 3
@@ -32,6 +33,13 @@ class Settings:
     options: Mapping[str, str] = field(default_factory=dict)
     runs: int = DEFAULT_RUNS
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.runs < len(self.engine.split(",")):
+            raise UsageError(
+                f"{self.engine}: {self.runs} runs leave some of the engines unasked",
+                remedy=f"give --runs {len(self.engine.split(','))} or more",
+            )
 
     def as_dict(self) -> dict[str, object]:
         """Plain values for `run.json`; the schema by its name."""

@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
+from ocr_pipeline.errors import UsageError
 from ocr_pipeline.orders.schema import load_schema
 from ocr_pipeline.settings import Settings
 
@@ -56,3 +57,10 @@ def test_whatever_may_change_a_result_changes_the_fingerprint() -> None:
     ]
     prints = [s.fingerprint("1") for s in versions] + [SETTINGS.fingerprint("2")]
     assert len(set(prints)) == len(prints)
+
+
+def test_every_engine_of_a_panel_gets_a_run() -> None:
+    schema = load_schema("purchase_order")
+    with pytest.raises(UsageError, match="unasked"):
+        Settings(schema, engine="ppocr,diffusiongemma", runs=1)
+    assert Settings(schema, engine="ppocr,diffusiongemma", runs=2).runs == 2

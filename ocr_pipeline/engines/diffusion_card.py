@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 CARD_FILE = "ocr_pipeline.json"
+
+SOFT_TOKENS = (70, 140, 280, 560, 1120)
+"""Image budgets that the processor of Gemma 4 knows."""
 
 Tiling = Literal["page", "bands", "lines"]
 
@@ -29,9 +34,13 @@ class Card:
     tiling: Tiling = "page"
     prompt: str = "transcribe_ja_v1"
     soft_tokens: int = 1120
-    line_height: int = 0
-    widths: tuple[int, ...] = ()
-    steps: int = 48
-    canvases: int = 8
-    most_canvases: int = 32
+    line_height: Annotated[int, Field(ge=0)] = 0
+    widths: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    steps: Annotated[int, Field(ge=1)] = 48
+    canvases: Annotated[int, Field(ge=1)] = 8
+    most_canvases: Annotated[int, Field(ge=1)] = 32
     unreadable: str = ""
+
+    def __post_init__(self) -> None:
+        if self.soft_tokens not in SOFT_TOKENS:
+            raise ValueError(f"soft_tokens is one of {SOFT_TOKENS}, not {self.soft_tokens}")

@@ -118,8 +118,10 @@ def read_card(folder: Path) -> Card:
         return TypeAdapter(Card).validate_python(content)
     except ValidationError as e:
         first = e.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise EngineError(f"{path}, {where}: {first['msg']}", remedy="correct the file") from e
+        where = ".".join(map(str, ("", *first["loc"]))).lstrip(".")
+        raise EngineError(
+            f"{path}{', ' if where else ''}{where}: {first['msg']}", remedy="correct the file"
+        ) from e
 
 
 def verify(name: str, folder: Path) -> list[Path]:
@@ -144,7 +146,12 @@ def verify(name: str, folder: Path) -> list[Path]:
 def _shards(name: str, folder: Path) -> list[Path]:
     if (folder / _INDEX).is_file():
         entries = _read_json(folder / _INDEX).get("weight_map", {})
-        shards = [folder / n for n in sorted(set(entries.values()))]
+        names = entries.values() if isinstance(entries, dict) else [None]
+        if not all(isinstance(n, str) and n == Path(n).name for n in names):
+            raise EngineError(
+                f"{folder / _INDEX} is no index of weights", remedy="copy that file again"
+            )
+        shards = [folder / n for n in sorted(set(names))]
     else:
         shards = [folder / "model.safetensors"]
     missing = [s.name for s in shards if not s.is_file()]

@@ -11,10 +11,12 @@ from logging import CRITICAL
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from ocr_pipeline.engines import diffusion_files as checkpoint
 from ocr_pipeline.engines import diffusion_memory as memory
 from ocr_pipeline.engines.diffusion_card import Card
-from ocr_pipeline.errors import EngineError, MissingExtraError, UsageError
+from ocr_pipeline.errors import EngineError, MissingExtraError, OcrPipelineError, UsageError
 
 if TYPE_CHECKING:
     from transformers import DiffusionGemmaConfig
@@ -72,6 +74,18 @@ def load(name: str, *, device: str = "auto", dtype: str = "auto", quantise: str 
             remedy=f"dtype: {', '.join(DTYPES)}; quantise: {', '.join(QUANTISE)}",
         )
     _require()
+    try:
+        return _load(name, device, dtype, quantise)
+    except OcrPipelineError:
+        raise
+    except Exception as e:  # files hold what nobody thought of
+        raise EngineError(
+            f"{name} cannot be loaded: {type(e).__name__}: {_first_line(e)}",
+            remedy="its files are damaged; copy the checkpoint again",
+        ) from e
+
+
+def _load(name: str, device: str, dtype: str, quantise: str) -> Loaded:
     with _quiet():
         where = _device(device)
         source = checkpoint.locate(name)
@@ -91,6 +105,7 @@ def load(name: str, *, device: str = "auto", dtype: str = "auto", quantise: str 
         processor = _processor(name, folder)
         fresh = None if bits or quantise == "none" else cast("Precision", quantise)
         model = _model(name, folder, kind, fresh, "auto" if spread else where)
+        _ask_in_vain(name, processor, model)
     rows = max(1, size.rows(precision, free))
     return Loaded(model, processor, card, where, kind, name, rows)
 
@@ -197,6 +212,29 @@ def _processor(name: str, folder: Path) -> Any:
             f"{name} has no chat template", remedy="add its chat_template.jinja to the folder"
         )
     return processor
+
+
+def _ask_in_vain(name: str, processor: Any, model: Any) -> None:
+    """Make a prompt, and see that the model would find the image in it.
+
+    Raises:
+        EngineError: the template is broken, or processor and model number the image differently.
+    """
+    from ocr_pipeline.engines.diffusion_generate import prompt_inputs  # noqa: PLC0415
+
+    paper = np.full((480, 480), 255, np.uint8)
+    try:
+        inputs = prompt_inputs(processor, [paper], "", soft_tokens=70)
+    except Exception as e:  # templates raise whatever their authors wrote
+        raise EngineError(
+            f"{name} makes no prompt: {_first_line(e)}",
+            remedy="copy its chat_template.jinja, tokenizer and processor files again",
+        ) from e
+    if not (inputs["input_ids"] == model.config.image_token_id).any():
+        raise EngineError(
+            f"the model of {name} would not find the image in its prompt",
+            remedy="config.json and tokenizer do not belong together; copy the checkpoint again",
+        )
 
 
 def _model(name: str, folder: Path, dtype: str, quantise: Precision | None, device: str) -> Any:

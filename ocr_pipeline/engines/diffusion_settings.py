@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ocr_pipeline.engines.diffusion_card import Tiling
+from ocr_pipeline.engines.prompts import load_prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,11 @@ class DiffusionGemmaSettings:
     rows: Annotated[int, Field(ge=1)] | None = None
     second_look: Annotated[float, Field(ge=0, le=1)] = 0.0
     device: str = "auto"
-    dtype: str = "auto"
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
     quantise: Literal["none", "int8", "int4"] = "none"
 
     def __post_init__(self) -> None:
+        if self.prompt:
+            load_prompt(self.prompt)  # so that a wrong name is told before anything is loaded
         if self.t_max <= self.t_min:
             raise ValueError("t_max must be greater than t_min: a canvas cools down")

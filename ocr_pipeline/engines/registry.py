@@ -87,7 +87,7 @@ def prepare_engine(name: str, model: str = "", options: Mapping[str, str] | None
         UsageError: there is no such engine, or it has no such option.
     """
     if "," in name:
-        return _panel(name.split(","), model, options or {})
+        return _panel([n.strip() for n in name.split(",")], model, options or {})
     if name not in ENGINES:
         raise UsageError(
             f"there is no engine {name!r}", remedy=f"give one of: {', '.join(sorted(ENGINES))}"
@@ -96,12 +96,15 @@ def prepare_engine(name: str, model: str = "", options: Mapping[str, str] | None
 
 
 def _panel(names: Sequence[str], model: str, options: Mapping[str, str]) -> Start:
+    if "" in names:
+        raise UsageError("an engine without a name", remedy="write --engine ppocr,diffusiongemma")
     if len(set(names)) < len(names):
         raise UsageError(f"an engine is named twice: {', '.join(names)}", remedy="use --runs")
     strange = [key for key in options if key.partition(".")[0] not in names or "." not in key]
     if strange:
         raise UsageError(
-            f"whose option is {strange[0]!r}?", remedy=f"write -O {names[0]}.{strange[0]}=…"
+            f"whose option is {strange[0]!r}?",
+            remedy=f"name its engine: -O {' or '.join(names)}.{strange[0].rpartition('.')[2]}=…",
         )
     starts = [
         prepare_engine(
@@ -137,7 +140,9 @@ def settings_of(cls: type[T], options: Mapping[str, str], engine: str) -> T:
         return TypeAdapter(cls).validate_python(plain)
     except ValidationError as e:
         first = e.errors()[0]
+        where = f"option {'.'.join(map(str, first['loc']))}" if first["loc"] else "the options"
+        given = f" (you gave {first['input']!r})" if first["loc"] else ""
         raise UsageError(
-            f"option {'.'.join(map(str, first['loc']))} of {engine}: {first['msg']}",
-            remedy=f"you gave {first['input']!r}",
+            f"{where} of {engine}: {first['msg']}{given}",
+            remedy="docs/engines.md lists what each option takes",
         ) from e

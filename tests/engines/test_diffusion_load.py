@@ -462,3 +462,46 @@ class TestHub:
         error = refused(HUB_ID)
         assert "HF_HUB_OFFLINE is set" in error.message
         assert "unset it once" in error.remedy
+
+
+class TestFilesThatNobodyThoughtOf:
+    def edit(self, path, **changes):
+        path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | changes))
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"steps": 0},
+            {"soft_tokens": 33},
+            {"widths": [-5]},
+            {"canvases": -2},
+            {"line_height": -1},
+            {"tiling": "stripes"},
+        ],
+    )
+    def test_a_card_out_of_bounds(self, folder, changes):
+        self.edit(folder / "ocr_pipeline.json", **changes)
+        with pytest.raises(EngineError, match=r"ocr_pipeline\.json"):
+            load(str(folder))
+
+    def test_a_broken_template(self, folder):
+        (folder / "chat_template.jinja").write_text("{% if %}{{")
+        with pytest.raises(EngineError, match="makes no prompt"):
+            load(str(folder))
+
+    def test_an_image_token_that_the_model_does_not_know(self, folder):
+        self.edit(folder / "config.json", image_token_id=99)
+        with pytest.raises(EngineError, match="would not find the image"):
+            load(str(folder))
+
+    def test_a_canvas_of_nothing(self, folder):
+        self.edit(folder / "config.json", canvas_length=0)
+        with pytest.raises(EngineError):
+            load(str(folder))
+
+    @pytest.mark.parametrize("entries", [[], {"a": 5}, {"a": "../../elsewhere"}])
+    def test_an_index_that_is_none(self, folder, entries):
+        index = folder / "model.safetensors.index.json"
+        index.write_text(json.dumps({"weight_map": entries}))
+        with pytest.raises(EngineError, match=r"index\.json"):
+            load(str(folder))
