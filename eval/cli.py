@@ -12,7 +12,7 @@ from rich.console import Console
 from eval.cases import load_cases
 from eval.compare import compare as compare_scores
 from eval.outcomes import Form
-from eval.predictions import prediction_sets, record_sets
+from eval.predictions import prediction_sets, record_sets, records_in
 from eval.printing import print_misses, print_scores, print_summary, print_table
 from eval.runs import RUNS
 from eval.steps import (
@@ -159,7 +159,7 @@ def score(
     """Score what was read before, by whomever; no engine is needed.
 
     Odd tables are no obstacle: Markdown is parsed as a model's reply is, and what had to be mended
-    is counted. A sheet without a prediction counts as wrong.
+    is counted. A sheet without a prediction, or with one that cannot be read, counts as wrong.
     """
     console = Console()
     if (results is None) == (predictions is None):
@@ -170,6 +170,8 @@ def score(
         scores = scores_of_runs(results, truth, schema, partial)
         _report(console, scores, out or results, misses)
         return
+    if results is not None:
+        records_in(results)  # before the truth is asked for: there may be nothing to compare it to
     if truth is None:
         raise UsageError("the truth is not known", remedy="give --truth FILE")
     cases, form = load_cases(truth), Form(load_schema(schema))

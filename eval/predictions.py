@@ -16,8 +16,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,20 +50,21 @@ class Prediction:
     Attributes:
         document: the sheet.
         run: 0-based.
-        content: Markdown, or the JSON value of an order.
+        content: gives Markdown, or the JSON value of an order; raises `UnreadableFileError`.
         path: the file it came from.
     """
 
     document: str
     run: int
-    content: str | Mapping[str, Any]
+    content: Callable[[], str | Mapping[str, Any]]
     path: Path
 
 
 def prediction_sets(source: Path, cases: Mapping[str, Case], form: Form) -> list[RunSet]:
     """The predictions for each sheet, in the order of the truth.
 
-    A sheet without any has failed, and nobody is told: a silent gap is the worst of errors.
+    A sheet without any has failed, and nobody is told: a silent gap is the worst of errors. One
+    that cannot be read fails its sheet and no other.
 
     Args:
         source: a folder of predictions, or one JSON file with all of them.
@@ -71,7 +73,7 @@ def prediction_sets(source: Path, cases: Mapping[str, Case], form: Form) -> list
 
     Raises:
         UsageError: there are no predictions for any of the sheets.
-        UnreadableFileError: a file cannot be read, or is no JSON of a known shape.
+        UnreadableFileError: the one file with all of them is no JSON object.
     """
     answers: dict[str, dict[int, Run]] = {name: {} for name in cases}
     for found in _found(source, cases):
@@ -105,14 +107,9 @@ def record_sets(folder: Path, cases: Mapping[str, Case], form: Form) -> list[Run
         UsageError: there are no records, or none belongs to the truth.
     """
     records = {}
-    for path in sorted((folder / "documents").rglob("*.json")):
+    for path in records_in(folder):
         record = from_json(_text(path))
         records[record.source if record.source in cases else Path(record.source).name] = record
-    if not records:
-        raise UsageError(
-            f"there are no runs and no records in {folder}",
-            remedy="give a folder that `eval run -o` or `read -o` wrote, or --predictions DIR",
-        )
     sets = []
     for name, case in cases.items():
         form.require(case)
@@ -122,11 +119,27 @@ def record_sets(folder: Path, cases: Mapping[str, Case], form: Form) -> list[Run
     return sets
 
 
+def records_in(folder: Path) -> list[Path]:
+    """The records that `ocr-pipeline read` wrote to a folder.
+
+    Raises:
+        UsageError: there is no such folder, or there are none in it.
+    """
+    found = sorted((folder / "documents").rglob("*.json"))
+    if not found:
+        what = "are no runs in it, and no records" if folder.is_dir() else "is no such folder"
+        raise UsageError(
+            f"{folder}: there {what}",
+            remedy="give a folder that `eval run -o` or `read -o` wrote, or --predictions DIR",
+        )
+    return found
+
+
 def _found(source: Path, cases: Mapping[str, Case]) -> Iterator[Prediction]:
     if source.is_file():
         for name, value in _json(source).items():
             if name in cases:
-                yield Prediction(name, 0, value, source)
+                yield Prediction(name, 0, partial(_mapping, value, source), source)
         return
     if not source.is_dir():
         raise UsageError(f"there is no {source}", remedy="give --predictions DIR or a JSON file")
@@ -142,7 +155,7 @@ def _found(source: Path, cases: Mapping[str, Case]) -> Iterator[Prediction]:
         elif number := _RUN.fullmatch(relative.parts[0]):
             key, run = key.partition("/")[2], int(number[1])
         if key in names:
-            content = _json(path) if suffix == ".json" else _text(path)
+            content = partial(_json if suffix == ".json" else _text, path)
             yield Prediction(names[key], run, content, path)
 
 
@@ -160,6 +173,10 @@ def _json(path: Path) -> Mapping[str, Any]:
         value = json.loads(_text(path))
     except ValueError as e:
         raise UnreadableFileError(f"{path} is no JSON: {e}", remedy="mend the file") from e
+    return _mapping(value, path)
+
+
+def _mapping(value: object, path: Path) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise UnreadableFileError(
             f"{path} holds a {type(value).__name__}", remedy='write {"fields": {…}, "rows": […]}'
@@ -168,12 +185,20 @@ def _json(path: Path) -> Mapping[str, Any]:
 
 
 def _run_of(found: Prediction, form: Form) -> Run:
-    if isinstance(found.content, str):
-        return run_of_markdown(found.content, form)
-    if "orders" in found.content and "readings" in found.content:
+    try:
+        return _read(found, form)
+    except UnreadableFileError as e:
+        return failed_run(e.message)
+
+
+def _read(found: Prediction, form: Form) -> Run:
+    content = found.content()
+    if isinstance(content, str):
+        return run_of_markdown(content, form)
+    if "orders" in content and "readings" in content:
         return run_of_record(from_json(_text(found.path)))
     try:
-        return run_of_values(found.content, form)
+        return run_of_values(content, form)
     except (TypeError, AttributeError, ValueError) as e:
         raise UnreadableFileError(
             f"{found.path} is no order: {e}", remedy='write {"fields": {…}, "rows": […]}'

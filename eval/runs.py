@@ -23,7 +23,7 @@ from eval.documents import Run, failed_run, run_of
 from eval.outcomes import Form
 from eval.reader import MakeRunner, StoredRuns
 from eval.scoring import RunSet
-from eval.stored import PageRun, line_of, page_run_of
+from eval.stored import PageRun, line_of, page_run_of, place_of, read_lines
 from ocr_pipeline import __version__
 from ocr_pipeline.batch.pool import read_all
 from ocr_pipeline.batch.scans import Scan
@@ -87,6 +87,7 @@ def perform(
 
     Raises:
         UsageError: `out` holds runs of something else.
+        UnreadableFileError: a line of its `runs.jsonl` is broken.
         OutputError: nothing can be written there.
         OcrPipelineError: the engine cannot start.
     """
@@ -157,6 +158,7 @@ def run_sets(
 
     Raises:
         UsageError: runs are missing.
+        UnreadableFileError: a line of `runs.jsonl` is broken.
     """
     count = about_of(folder)["runs"]
     found = _stored(folder / RUNS, form)
@@ -177,8 +179,7 @@ def _stored(path: Path, form: Form) -> dict[tuple[str, int], Run]:
     """(document, run) → the run, of all whose pages are all there."""
     pages: dict[tuple[str, int], dict[int, PageRun]] = {}
     runs = {}
-    for line in _lines(path):
-        found = page_run_of(line, details=False)
+    for found in read_lines(path, lambda line: page_run_of(line, details=False)):
         key = found.document, found.run
         if not found.page:
             runs[key] = failed_run(found.error)
@@ -193,14 +194,6 @@ def _stored(path: Path, form: Form) -> dict[tuple[str, int], Run]:
             runs[key] = run_of(readings, transcripts, form.schema, seconds=seconds)
             del pages[key]
     return runs
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """The whole lines of a file; one that was broken off at the end is none."""
-    with path.open(encoding="utf-8", newline="\n") as file:
-        for line in file:
-            if line.endswith("\n"):
-                yield line
 
 
 class _Log:
@@ -259,13 +252,11 @@ def _done(path: Path) -> frozenset[tuple[str, int]]:
         file.truncate(end)
     pages: dict[tuple[str, int], set[int]] = {}
     done = set()
-    for line in _lines(path):
-        entry = json.loads(line)
-        key = entry["document"], entry["run"]
-        held = pages.setdefault(key, set())
-        held.add(entry["page"])
-        if not entry["page"] or len(held) == entry["pages"]:
-            done.add(key)
+    for document, run, page, count in read_lines(path, lambda line: place_of(json.loads(line))):
+        held = pages.setdefault((document, run), set())
+        held.add(page)
+        if not page or len(held) == count:
+            done.add((document, run))
     return frozenset(done)
 
 

@@ -16,9 +16,10 @@ A document or run that broke before there was a reading is a line with `page` 0 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from ocr_pipeline.engines.base import Char, Reading, ReadingStatus, Word
 from ocr_pipeline.errors import UnreadableFileError
@@ -27,6 +28,12 @@ from ocr_pipeline.tables.markdown import parse
 from ocr_pipeline.tables.transcript import Cell, Table, TableRepair, Transcript
 
 Plain = dict[str, Any]
+T = TypeVar("T")
+
+BROKEN = (ValueError, LookupError, TypeError, AttributeError)
+"""What reading a line that `line_of` did not write may raise."""
+
+_DELETE_IT = "delete that line and run the same command again: only that document is read again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +89,54 @@ def page_run_of(line: str, *, details: bool = True) -> PageRun:
         details: also make the characters of words; scoring has those of the transcript.
 
     Raises:
-        UnreadableFileError: it is no such line.
+        BROKEN: it is no such line.
     """
-    try:
-        entry = json.loads(line)
-        key = entry["document"], entry["run"], entry["page"], entry["pages"]
-        if not entry["page"]:
-            return PageRun(*key, None, Transcript(), entry["error"])
-        reading = _to_reading(entry["reading"], key, details)
-        stored = entry["transcript"]
-        if stored is None:
-            transcript = parse(reading.raw, page=reading.page, chars=reading.chars)
-        else:
-            transcript = _to_transcript(stored, reading.page)
-        return PageRun(*key, reading, transcript, seconds=entry["seconds"])
-    except (ValueError, LookupError, TypeError, AttributeError) as e:
-        raise UnreadableFileError(
-            f"this is no line of runs.jsonl: {e!r}", remedy="run again with --fresh"
-        ) from e
+    entry = json.loads(line)
+    key = place_of(entry)
+    if not entry["page"]:
+        return PageRun(*key, None, Transcript(), entry["error"])
+    reading = _to_reading(entry["reading"], key, details)
+    stored = entry["transcript"]
+    if stored is None:
+        transcript = parse(reading.raw, page=reading.page, chars=reading.chars)
+    else:
+        transcript = _to_transcript(stored, reading.page)
+    return PageRun(*key, reading, transcript, seconds=entry["seconds"])
+
+
+def place_of(entry: Plain) -> tuple[str, int, int, int]:
+    """Document, run, page and pages of a line that was parsed.
+
+    Raises:
+        BROKEN: it is of another shape.
+    """
+    key = entry["document"], entry["run"], entry["page"], entry["pages"]
+    if [type(part) for part in key] != [str, int, int, int]:
+        raise TypeError(f"no document, run, page and pages: {key}")
+    return key
+
+
+def read_lines(path: Path, read: Callable[[str], T]) -> Iterator[T]:
+    """What `read` makes of each whole line of a file; one that was broken off at the end is none.
+
+    Args:
+        path: of `runs.jsonl`.
+        read: raises one of `BROKEN` when it cannot.
+
+    Raises:
+        UnreadableFileError: a line is broken.
+    """
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                found = read(line.decode())
+            except BROKEN as e:
+                raise UnreadableFileError(
+                    f"{path}, line {number}, is broken: {e!r}", remedy=_DELETE_IT
+                ) from e
+            yield found
 
 
 def _reading(reading: Reading) -> Plain:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -93,7 +95,10 @@ def watch(wanted: Watch, console: Console, *, record: Path | None, heat: bool) -
         stop = stack.enter_context(stop_on_interrupt())
         entries = stack.enter_context(closing(live(work, stop)))
         kept = entries if writer is None else _kept(entries, writer)
-        view = show(kept, console, _frame(header, "Ctrl-C stops", heat))
+        try:
+            view = show(kept, console, _frame(header, "Ctrl-C stops", heat))
+        except BrokenPipeError:
+            return _unread()
         return INTERRUPTED if stop() else _exit_code(view)
 
 
@@ -119,12 +124,23 @@ def watch_again(recording: Path, console: Console, *, speed: float, heat: bool) 
     with stop_on_interrupt() as stop:
         entries = replay(log.entries, speed, stop)
         note = f"replay of {recording.name}, {pace} · Ctrl-C stops"
-        show(entries, console, _frame(log.header, note, heat))
+        try:
+            show(entries, console, _frame(log.header, note, heat))
+        except BrokenPipeError:
+            return _unread()
         if not log.complete and not stop():
             Console(stderr=True).print(
                 "[yellow]![/] the recording breaks off here", highlight=False
             )
         return INTERRUPTED if stop() else EXIT_OK
+
+
+def _unread() -> int:
+    """Whoever read along has seen enough (`| head`): no failure. What is left goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return EXIT_OK
 
 
 def model_of(engine: str, model: str) -> str:

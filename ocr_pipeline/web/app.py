@@ -19,7 +19,7 @@ from ocr_pipeline import __version__
 from ocr_pipeline.errors import OcrPipelineError
 from ocr_pipeline.web import api, views
 from ocr_pipeline.web.access import Door
-from ocr_pipeline.web.errors import answer, status_of
+from ocr_pipeline.web.errors import BodyRefused, answer, status_of
 from ocr_pipeline.web.pages import wants_html
 from ocr_pipeline.web.settings import WebSettings
 from ocr_pipeline.web.state import State, state_of
@@ -70,7 +70,8 @@ async def _problem(request: Request, error: Exception) -> Response:
 
 async def _http_problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    body = {"error": str(error.detail), "remedy": ""}
+    remedy = error.remedy if isinstance(error, BodyRefused) else ""
+    body = {"error": str(error.detail), "remedy": remedy}
     return _say(request, error.status_code, body, error.headers)
 
 

@@ -40,11 +40,25 @@ def choose(
     """The engines that were named (with their models), or else all that can be had.
 
     Raises:
-        UsageError: a named engine does not exist, or an option does not fit.
+        UsageError: a named engine does not exist, or an option does not fit or is for an engine
+            that is not among them.
     """
     named = list(wanted)
     if named:
-        return [_choice(name, model, options.get(name, {})) for name, model in named]
+        found = [_choice(name, model, options.get(name, {})) for name, model in named]
+    else:
+        found = _usual(options)
+    offered = {choice.name for choice in found}
+    for name, given in options.items():
+        if given and name not in offered:
+            raise UsageError(
+                f"-O {name}.{next(iter(given))} is for an engine that is not offered",
+                remedy=f"leave it out, or give --engine {name}=MODEL",
+            )
+    return found
+
+
+def _usual(options: Mapping[str, Mapping[str, str]]) -> list[EngineChoice]:
     found = []
     for name in ENGINES:
         model = _usual_model(name)
@@ -52,8 +66,10 @@ def choose(
             continue
         try:
             found.append(_choice(name, model, options.get(name, {})))
-        except UsageError:  # it needs to be told something, so it has to be named
-            continue
+        except UsageError:
+            if options.get(name):
+                raise
+            continue  # it needs to be told something, so it has to be named
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from starlette.exceptions import HTTPException
+
 from ocr_pipeline.errors import InputError, OcrPipelineError, UsageError
 
 
@@ -18,6 +20,18 @@ class Refused(OcrPipelineError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.status, self.message, self.remedy)
+
+
+class BodyRefused(HTTPException):
+    """A body that is not read to its end: FastAPI lets only its own kind of error out there.
+
+    Attributes:
+        remedy: what to do about it.
+    """
+
+    def __init__(self, status: int, message: str, *, remedy: str) -> None:
+        super().__init__(status, message)
+        self.remedy = remedy
 
 
 def _rebuild(status: int, message: str, remedy: str) -> Refused:

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ocr_pipeline.errors import InputError
 from ocr_pipeline.pages.pdf import pdf_extent
-from ocr_pipeline.web.errors import Refused
+from ocr_pipeline.web.errors import BodyRefused, Refused
 from ocr_pipeline.web.settings import MEBI, Limits
 
 FORMATS = ("TIFF", "PNG", "JPEG", "BMP", "WEBP")
@@ -62,7 +62,12 @@ class BodyLimit:
 
 
 def _too_large(most: int) -> HTTPException:
-    return HTTPException(413, f"the file is larger than {most / MEBI:g} MB")
+    size = f"{most / MEBI:.3g} MB"
+    return BodyRefused(
+        413,
+        f"the file is larger than {size}",
+        remedy=f"send at most {size}: split it, or scan it in black and white at 200 to 400 dpi",
+    )
 
 
 def inspect(path: Path, limits: Limits) -> int:

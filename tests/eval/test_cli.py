@@ -276,9 +276,11 @@ def test_sweep(small_bench, monkeypatch, reports) -> None:
         (["run", "--sheets", "SHEETS", "-o", "OUT", "-O", "threads"], UsageError, "threads"),
         (["sweep", "--sheets", "SHEETS", "--over", "steps"], UsageError, "steps"),
         (["score"], UsageError, "what is to be scored"),
-        (["score", "EMPTY"], UsageError, "truth"),
+        (["score", "EMPTY"], UsageError, "no runs in it"),
+        (["score", "nosuch"], UsageError, "nosuch: there is no such folder"),
+        (["score", "RECORDS"], UsageError, "the truth is not known"),
         (["score", "EMPTY", "--truth", "TRUTH"], UsageError, "no records"),
-        (["score", "EMPTY", "--truth", "gone.json"], UsageError, "gone.json"),
+        (["score", "RECORDS", "--truth", "gone.json"], UsageError, "gone.json"),
         (["score", "--predictions", "EMPTY", "--truth", "TRUTH"], UsageError, "belongs"),
         (["score", "EMPTY", "--predictions", "EMPTY"], UsageError, "what is to be scored"),
         (["compare", "EMPTY", "SHEETS"], UsageError, "no scores"),
@@ -286,8 +288,11 @@ def test_sweep(small_bench, monkeypatch, reports) -> None:
 )
 def test_what_cannot_work(small_bench, tmp_path, arguments, error, said) -> None:
     (tmp_path / "empty").mkdir()
+    (tmp_path / "records" / "documents").mkdir(parents=True)
+    (tmp_path / "records" / "documents" / "a.png.json").touch()
     places = {
         "EMPTY": tmp_path / "empty",
+        "RECORDS": tmp_path / "records",
         "SHEETS": small_bench.sheets,
         "TRUTH": small_bench.sheets / "truth.json",
         "OUT": tmp_path / "o",
@@ -298,12 +303,27 @@ def test_what_cannot_work(small_bench, tmp_path, arguments, error, said) -> None
     assert result.exception.remedy
 
 
-def test_a_broken_line(small_bench) -> None:
+@pytest.mark.parametrize("broken", ["{", "[1]", "{}"])
+def test_a_broken_line(small_bench, broken: str) -> None:
     run(small_bench)
     path = small_bench.out / "runs.jsonl"
-    path.write_text(path.read_text(encoding="utf-8") + "{}\n", encoding="utf-8")
-    result = invoke("score", small_bench.out, fails=True)
-    assert isinstance(result.exception, UnreadableFileError)
+    first = path.read_text(encoding="utf-8").splitlines()[0]
+    path.write_text(f"{first}\n{broken}\n", encoding="utf-8")
+    model = small_bench.out.parent / "replies.json"
+    again = (
+        *("run", "--sheets", small_bench.sheets, "-o", small_bench.out),
+        *("--engine", "scripted", "--model", model, "--runs", 1),
+    )
+    for command in (again, ("score", small_bench.out)):
+        error = invoke(*command, fails=True).exception
+        assert isinstance(error, UnreadableFileError)
+        assert f"{path}, line 2," in error.message
+        assert error.remedy.startswith("delete that line and run the same command again")
+    path.write_text(f"{first}\n", encoding="utf-8")
+    assert invoke(*again).exit_code == 0
+    stored = path.read_text(encoding="utf-8").splitlines()
+    assert stored[0] == first
+    assert [json.loads(line)["document"] for line in stored] == ["a.png", "b.png"]
 
 
 @pytest.mark.parametrize("command", ["run", "score", "compare", "sweep", "bench"])

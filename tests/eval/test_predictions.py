@@ -169,12 +169,8 @@ def test_records_of_a_batch(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "error"),
     [
-        ("0001.json", "{", UnreadableFileError),
-        ("0001.json", "[1]", UnreadableFileError),
-        ("0001.json", {"fields": 3}, UnreadableFileError),
-        ("0001.json", {"fields": {"total": [1]}}, UnreadableFileError),
-        ("0001.json", {"rows": [1]}, UnreadableFileError),
-        ("0001.json", {"orders": [], "readings": []}, UnreadableFileError),
+        ("other.json", "{", UnreadableFileError),
+        ("other.json", "[1]", UnreadableFileError),
         ("0003.md", "of no sheet", UsageError),
         ("other.json", {"0003.tif": {}}, UsageError),
     ],
@@ -198,7 +194,33 @@ def test_no_folder(tmp_path: Path) -> None:
         prediction_sets(tmp_path / "gone", TRUTH, FORM)
 
 
-def test_text_that_is_not_utf8(tmp_path: Path) -> None:
-    (tmp_path / "0001.md").write_bytes("発注書".encode("cp932"))
-    with pytest.raises(UnreadableFileError, match="UTF-8"):
-        prediction_sets(tmp_path, TRUTH, FORM)
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("0001.md", "発注書".encode("cp932"), "cannot be read"),
+        ("0001.json", "{}é".encode("latin-1"), "cannot be read"),
+        ("0001.json", b'{"fields": {', "no JSON"),
+        ("0001.json", b"[1]", "holds a list"),
+        ("0001.json", b'{"fields": 3}', "no order"),
+        ("0001.json", b'{"fields": {"total": [1]}}', "no order"),
+        ("0001.json", b'{"rows": [1]}', "no order"),
+        ("0001.json", b'{"orders": [], "readings": []}', "not a document record"),
+    ],
+)
+def test_what_cannot_be_read_fails_its_sheet_and_no_other(
+    tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    write(tmp_path, "0002.json", {"order_no": "A-2"})
+    scores = scored(prediction_sets(tmp_path, TRUTH, FORM))
+    found = right(scores)
+    assert (found["0001.tif", 0], found["0002.tif", 0]) == (0.0, 1.0)
+    lost = scores.documents[scores.documents["document"] == "0001.tif"]
+    assert set(lost["outcome"]) == {"failed"}
+    assert lost["error"].str.contains(said).all()
+
+
+def test_one_file_with_a_sheet_of_another_shape(tmp_path: Path) -> None:
+    path = write(tmp_path, "all.json", {"0001.tif": 3, "0002.tif": {"order_no": "A-2"}})
+    found = right(scored(prediction_sets(path, TRUTH, FORM)))
+    assert (found["0001.tif", 0], found["0002.tif", 0]) == (0.0, 1.0)

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.stored import PageRun, line_of, page_run_of
+from eval.stored import BROKEN, PageRun, line_of, page_run_of, read_lines
 from ocr_pipeline.engines.base import Char, Reading, ReadingStatus, Word
 from ocr_pipeline.errors import UnreadableFileError
 from ocr_pipeline.tables.transcript import Cell, Table, TableRepair, Transcript
@@ -103,6 +104,16 @@ def changed(**changes: Any) -> str:
     ],
 )
 def test_what_is_no_line(line: str) -> None:
-    with pytest.raises(UnreadableFileError, match="no line") as caught:
+    with pytest.raises(BROKEN):
         page_run_of(line)
-    assert "--fresh" in caught.value.remedy
+
+
+@pytest.mark.parametrize("broken", [b"{", b"[1]", b"3", b"\xff", changed(document=[1]).encode()])
+def test_a_broken_line_is_named(tmp_path: Path, broken: bytes) -> None:
+    path = tmp_path / "runs.jsonl"
+    path.write_bytes(changed().encode() + b"\n" + broken + b"\n")
+    found = read_lines(path, page_run_of)
+    assert next(found).page == 1
+    with pytest.raises(UnreadableFileError, match=r"runs\.jsonl, line 2, is broken") as caught:
+        next(found)
+    assert "delete that line" in caught.value.remedy

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+import socket
 import time
 
 import pytest
@@ -161,23 +162,60 @@ class TestHeaders:
         assert [x for x in loaded if not x.startswith(("/", "?", "#"))] == []
 
 
+@pytest.fixture
+def port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
 class TestStarting:
-    def test_another_address_gets_a_token(self, schema, monkeypatch):
-        started, said = {}, []
-        monkeypatch.setattr("uvicorn.run", lambda app, **more: started.update(app=app, **more))
-        start(WebSettings([], schema), "0.0.0.0", 8000, said.append)
-        token = started["app"].state.web.settings.token
+    @pytest.fixture
+    def started(self, monkeypatch):
+        """The apps that were to be served, each with the addresses it listened on."""
+        started = []
+
+        def run(server, sockets):
+            app = server.config.app
+            started.append((app, [s.getsockname() for s in sockets]))
+            app.state.web.close()
+
+        monkeypatch.setattr("uvicorn.Server.run", run)
+        return started
+
+    def test_another_address_gets_a_token(self, schema, started, port):
+        said = []
+        start(WebSettings([], schema), "0.0.0.0", port, said.append)
+        ((app, addresses),) = started
+        assert addresses == [("0.0.0.0", port)]
+        token = app.state.web.settings.token
         assert len(token) > 20
         assert said[0] == f"token: {token}"
-        started["app"].state.web.close()
 
-    def test_this_machine_needs_none(self, schema, monkeypatch):
-        started, said = {}, []
-        monkeypatch.setattr("uvicorn.run", lambda app, **more: started.update(app=app, **more))
-        start(WebSettings([], schema), "127.0.0.1", 8000, said.append)
-        assert started["app"].state.web.settings.token == ""
-        assert "http://127.0.0.1:8000/" in said[0]
-        started["app"].state.web.close()
+    def test_this_machine_needs_none(self, schema, started, port):
+        said = []
+        start(WebSettings([], schema), "localhost", port, said.append)
+        ((app, addresses),) = started
+        assert ("127.0.0.1", port) in addresses
+        assert app.state.web.settings.token == ""
+        assert f"http://localhost:{port}/" in said[0]
+
+    @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+    def test_a_port_in_use(self, schema, started, host):
+        said = []
+        with socket.create_server((host, 0)) as other:
+            port = other.getsockname()[1]
+            with pytest.raises(UsageError, match=f"port {port} is in use") as caught:
+                start(WebSettings([], schema), host, port, said.append)
+        assert str(port + 1) in caught.value.remedy
+        assert (started, said) == ([], [])
+
+    @pytest.mark.parametrize("host", ["nowhere.invalid", "a..b", "192.0.2.1"])
+    def test_a_host_that_is_not_here(self, schema, started, port, host):
+        said = []
+        with pytest.raises(UsageError, match=re.escape(host)) as caught:
+            start(WebSettings([], schema), host, port, said.append)
+        assert "--host" in caught.value.remedy
+        assert (started, said) == ([], [])
 
     def test_a_token_that_can_be_guessed(self, schema):
         with pytest.raises(UsageError):

@@ -243,7 +243,9 @@ class TestRefusals:
     def test_too_many_bytes(self, serve, watched, limits):
         with serve(watched(), limits=limits(upload_bytes=10_000)) as served:
             with served.client() as client:
-                assert post(client, bytes(20_000)).status_code == 413
+                answer = post(client, bytes(20_000))
+                assert answer.status_code == 413
+                assert "at most 0.00954 MB: split it" in answer.json()["remedy"]
 
                 def unstated():
                     yield BEGUN
@@ -252,6 +254,7 @@ class TestRefusals:
 
                 answer = client.post("/api/transcribe", content=unstated(), headers=FORM)
                 assert answer.status_code == 413
+                assert answer.json()["remedy"]
             assert nothing_kept(served)
 
     def test_a_body_that_never_ends(self, serve, watched, limits):

@@ -66,6 +66,15 @@ def test_what_does_not_exist(engine, options):
         choose([(engine, "")], {engine: options})
 
 
+@pytest.mark.parametrize(
+    ("named", "engine"), [([], "ppocr"), ([], "diffusiongemma"), ([("ppocr", "")], "scripted")]
+)
+def test_no_option_is_passed_over(named, engine, monkeypatch, tmp_path):
+    monkeypatch.setattr("ocr_pipeline.web.choices.files", lambda _: tmp_path)
+    with pytest.raises(UsageError, match=engine):
+        choose(named, {engine: {"nil": "1"}})
+
+
 @pytest.mark.parametrize("option", ["x", "ppocr=1", ".x=1", "nil.x=1", "ppocr.=1"])
 def test_options_that_set_nothing(option):
     with pytest.raises(UsageError):
