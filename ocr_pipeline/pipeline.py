@@ -139,7 +139,7 @@ def read_page(
         return _ended(engine, page, runs, seeds, ReadingStatus.INCOMPLETE)
     if page.ink is Ink.BLANK:
         return _ended(engine, page, runs, seeds, ReadingStatus.BLANK)
-    if page.ink is Ink.DAMAGED and page.image.size <= 1:
+    if page.undecodable:
         return _ended(engine, page, runs, seeds, ReadingStatus.FAILED)
     try:
         if isinstance(engine, RunsEngine):

@@ -9,8 +9,8 @@ from eval.report.gather import results_of
 from eval.report.page import page
 from eval.report.results import to_json
 from eval.report.text import text
+from eval.report.writing import write_texts
 from eval.tidy import Scores
-from ocr_pipeline.errors import OutputError
 
 __all__ = ["no_images", "write_report"]
 
@@ -37,13 +37,5 @@ def write_report(scores: Scores, out: Path, *, title: str, images: Images = no_i
         "report.md": text(results),
         "report.html": page(results, images),
     }
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, content in texts.items():
-            # A lone surrogate of a broken reply cannot be written as UTF-8.
-            (out / name).write_text(content, encoding="utf-8", errors="replace", newline="\n")
-    except OSError as e:
-        raise OutputError(
-            f"the report cannot be written to {out}: {e}", remedy="choose another folder with -o"
-        ) from e
+    write_texts(out, texts, "report")
     return out / "report.html"

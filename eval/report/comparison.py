@@ -18,7 +18,7 @@ from eval.report.about import about_lines
 from eval.report.templating import render
 from eval.report.text import escaped, table
 from eval.report.wording import count, percent, points, quantity
-from ocr_pipeline.errors import OutputError
+from eval.report.writing import write_texts
 
 MOST = 100
 """Changed values on the page; the CSV has all."""
@@ -42,15 +42,7 @@ def write_comparison(comparison: Comparison, out: Path) -> Path:
         "comparison.csv": rows.to_csv(index=False, lineterminator="\n"),
         "comparison.html": page(comparison),
     }
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name, content in texts.items():
-            (out / name).write_text(content, encoding="utf-8", errors="replace", newline="\n")
-    except OSError as e:
-        raise OutputError(
-            f"the comparison cannot be written to {out}: {e}",
-            remedy="choose another folder with -o",
-        ) from e
+    write_texts(out, texts, "comparison")
     return out / "comparison.html"
 
 

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 
 from rich.console import Console
@@ -19,6 +18,7 @@ from ocr_pipeline.denoise.show import show
 from ocr_pipeline.denoise.view import View
 from ocr_pipeline.denoise.work import Work, chatting, reading
 from ocr_pipeline.engines.base import ChatEngine, Engine, ReadingStatus
+from ocr_pipeline.engines.diffusion_files import POCKET, pocket_folder
 from ocr_pipeline.engines.event_data import Broken
 from ocr_pipeline.engines.event_log import Entry, Header, LogWriter, read_log
 from ocr_pipeline.engines.registry import prepare_engine
@@ -30,10 +30,9 @@ from ocr_pipeline.errors import (
     UsageError,
 )
 from ocr_pipeline.pages.load import load_pages
-from ocr_pipeline.pages.page import Ink, Page
+from ocr_pipeline.pages.page import Page
 
 INTERRUPTED = 130
-POCKET = "pocket"
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ def model_of(engine: str, model: str) -> str:
     """
     if model or engine != "diffusiongemma":
         return model
-    if (files("ocr_pipeline") / "pocket" / "weights").is_dir():
+    if pocket_folder() is not None:
         return POCKET
     raise UsageError(
         "no model is named, and this installation has no small one of its own",
@@ -166,7 +165,7 @@ def _page(scan: Path, number: int) -> Page:
     for page in load_pages(scan, scan.name):
         count = page.number
         if page.number == number:
-            if page.ink is Ink.DAMAGED and page.image.size <= 1:
+            if page.undecodable:
                 raise UnreadableFileError(
                     f"page {number} of {scan.name} cannot be decoded",
                     remedy="ask for it to be sent again",

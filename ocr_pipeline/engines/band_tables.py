@@ -42,8 +42,8 @@ class _Block:
 
     @property
     def is_frame(self) -> bool:
-        """A table with a header and nothing below."""
-        return self.is_table and self.separators[-1:] == [len(self.lines) - 1]
+        """A header and nothing else; a row that stands above it is something."""
+        return self.is_table and len(self.lines) <= 2 and self.separators == [len(self.lines) - 1]
 
     @property
     def header(self) -> list[str]:

@@ -120,7 +120,22 @@ class Engine(Protocol):
 
 @runtime_checkable
 class RunsEngine(Engine, Protocol):
-    """An engine that reads a page several times for little more than the price of once."""
+    """An engine that reads a page several times for little more than the price of once.
+
+    A class that says so by inheriting gets `read` from here: one run of `read_runs`.
+    """
+
+    def read(
+        self,
+        page: Page,
+        *,
+        run: int = 0,
+        seed: int = 0,
+        emit: Emit | None = None,
+        cancel: Cancel | None = None,
+    ) -> Reading:
+        """Read one page once. See `Engine.read`."""
+        return self.read_runs(page, runs=[run], seeds=[seed], emit=emit, cancel=cancel)[0]
 
     def read_runs(
         self,

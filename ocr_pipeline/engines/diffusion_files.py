@@ -26,6 +26,12 @@ _TOKENIZER = ("tokenizer.json", "tokenizer.model")
 _PROCESSOR = ("processor_config.json", "preprocessor_config.json")
 
 
+def pocket_folder() -> Path | None:
+    """The checkpoint that ships with the package; None where it does not."""
+    folder = Path(str(files("ocr_pipeline.pocket") / "weights"))
+    return folder if folder.is_dir() else None
+
+
 def locate(name: str) -> Path | str:
     """The folder that a name stands for, or the hub id that it is.
 
@@ -33,8 +39,8 @@ def locate(name: str) -> Path | str:
         EngineError: it is neither.
     """
     if name == POCKET:
-        folder = Path(str(files("ocr_pipeline.pocket") / "weights"))
-        if not folder.is_dir():
+        folder = pocket_folder()
+        if folder is None:
             raise EngineError(
                 "the pocket model is not in this installation",
                 remedy="install the project again, or name another checkpoint",

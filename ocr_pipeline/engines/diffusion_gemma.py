@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ocr_pipeline.engines import replies, second_look
-from ocr_pipeline.engines.base import Cancel, Char, Reading, ReadingStatus, Word
+from ocr_pipeline.engines.base import Cancel, Char, Reading, ReadingStatus, RunsEngine, Word
 from ocr_pipeline.engines.diffusion_card import Tiling
 from ocr_pipeline.engines.diffusion_events import Row, Voice, closing
 from ocr_pipeline.engines.diffusion_generate import (
@@ -73,7 +73,7 @@ class _Piece:
     answers: list[Tokens] = field(default_factory=list)
 
 
-class DiffusionGemmaEngine:
+class DiffusionGemmaEngine(RunsEngine):
     """Reads pages with a DiffusionGemma checkpoint."""
 
     name = "diffusiongemma"
@@ -123,18 +123,6 @@ class DiffusionGemmaEngine:
         """
         settings = settings_of(DiffusionGemmaSettings, options, self.name)
         return DiffusionGemmaEngine(self._loaded, settings)
-
-    def read(
-        self,
-        page: Page,
-        *,
-        run: int = 0,
-        seed: int = 0,
-        emit: Emit | None = None,
-        cancel: Cancel | None = None,
-    ) -> Reading:
-        """Read one page once. See `Engine.read`."""
-        return self.read_runs(page, runs=[run], seeds=[seed], emit=emit, cancel=cancel)[0]
 
     def read_runs(
         self,

@@ -204,35 +204,61 @@ def _check_image_tokens(
             )
 
 
+def encode(
+    model: Any,
+    ids: torch.Tensor,
+    *,
+    types: torch.Tensor | None,
+    mask: torch.Tensor | None = None,
+    **image: Any,
+) -> DynamicCache:
+    """Keys and values of B prompts of S tokens, under the masks that `generate` makes.
+
+    The encoder, called by itself, throws its own mask away (transformers 5.24), and image tokens
+    would see only what comes before them. Reading and training both come through here, so that a
+    model is trained on what it will see.
+
+    Args:
+        model: the model.
+        ids: B×S.
+        types: B×S, 1 at image tokens; None without images.
+        mask: B×S, false on padding; None where there is none.
+        image: what the encoder takes of the image, `pixel_values` and `image_position_ids`, or
+            `mm_encoder_outputs`.
+    """
+    count, length = ids.shape
+    encoder = model.model.encoder
+    cache = DynamicCache(config=model.config.get_text_config(decoder=True))
+    positions = torch.arange(length, device=ids.device, dtype=torch.int32).unsqueeze(0)
+    masks = encoder.create_masks_for_generate(
+        config=model.config,
+        inputs_embeds=torch.empty((count, length, 0), dtype=model.dtype, device=ids.device),
+        attention_mask=mask,
+        cache=cache,
+        position_ids=positions,
+        mm_token_type_ids=types,
+    )
+    encoder(input_ids=ids, attention_mask=masks, cache=cache, position_ids=positions, **image)
+    return cache
+
+
 @torch.no_grad()
 def prefill(model: Any, inputs: dict[str, torch.Tensor]) -> Prefill:
-    """Encode all of the prompts but their last token, once.
-
-    The mask is made here as `generate` makes it: the encoder, called by itself, throws its own away
-    (transformers 5.24), and image tokens would see only what comes before them.
-    """
+    """Encode all of the prompts but their last token, once."""
     device = model.device
     ids = inputs["input_ids"].to(device)
     mask = inputs["attention_mask"].to(device).bool()
-    count, length = ids.shape[0], ids.shape[1] - 1
-    cache = DynamicCache(config=model.config.get_text_config(decoder=True))
-    positions = torch.arange(length, device=device, dtype=torch.int32).unsqueeze(0)
     types = inputs.get("mm_token_type_ids")
-    encoder = model.model.encoder
-    masks = encoder.create_masks_for_generate(
-        config=model.config,
-        inputs_embeds=torch.empty((count, length, 0), dtype=model.dtype, device=device),
-        attention_mask=mask[:, :-1],
-        cache=cache,
-        position_ids=positions,
-        mm_token_type_ids=None if types is None else types[:, :-1].to(device),
-    )
     images = {}
     if "pixel_values" in inputs:
         images["pixel_values"] = inputs["pixel_values"].to(device, model.dtype)
         images["image_position_ids"] = inputs["image_position_ids"].to(device)
-    encoder(
-        input_ids=ids[:, :-1], attention_mask=masks, cache=cache, position_ids=positions, **images
+    cache = encode(
+        model,
+        ids[:, :-1],
+        types=None if types is None else types[:, :-1].to(device),
+        mask=mask[:, :-1],
+        **images,
     )
     image_tokens = int((ids[0] == model.config.image_token_id).sum())
     return Prefill(cache, ids[:, -1:], mask, image_tokens)

@@ -10,7 +10,7 @@ from ocr_pipeline.engines.events import Emit, Event
 from ocr_pipeline.pages.page import Page
 
 
-class Panel:
+class Panel(RunsEngine):
     """Reads run k with engine k mod n.
 
     Each engine counts its own runs, so that a deterministic one reads the page itself the first
@@ -20,18 +20,6 @@ class Panel:
     def __init__(self, engines: Sequence[Engine]) -> None:
         self._engines = tuple(engines)
         self.name = ",".join(engine.name for engine in engines)
-
-    def read(
-        self,
-        page: Page,
-        *,
-        run: int = 0,
-        seed: int = 0,
-        emit: Emit | None = None,
-        cancel: Cancel | None = None,
-    ) -> Reading:
-        """Read one page once. See `Engine.read`."""
-        return self.read_runs(page, runs=[run], seeds=[seed], emit=emit, cancel=cancel)[0]
 
     def read_runs(
         self,

@@ -89,4 +89,4 @@ def _voted(char: Char, other: str, confidence: float) -> Char:
 
 def _share(mine: float, other: float) -> float:
     """What is left of a confidence when another reading has one too; never more than before."""
-    return mine * mine / (mine + other) if mine + other > 0 else 0.0
+    return mine * (mine / (mine + other)) if mine + other > 0 else 0.0

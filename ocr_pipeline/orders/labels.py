@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -66,10 +66,7 @@ def find_labels(cell: Cell, fields: Sequence[FieldSpec]) -> list[Hit]:
     colon and figures behind it (two lines printed into one another). The longest wins.
     """
     folded, places = _fold_with_places(cell.text)
-    by_start: dict[str, list[tuple[str, str]]] = {}
-    for field in fields:
-        for alias in aliases(field):
-            by_start.setdefault(alias[0], []).append((alias, field.name))
+    by_start = _by_start(tuple(fields))
     hits: list[Hit] = []
     position = 0
     while position < len(folded):
@@ -147,6 +144,16 @@ def _fold_with_places(text: str) -> tuple[str, list[int]]:
                 out.append(kept)
                 places.append(i)
     return "".join(out), places
+
+
+@lru_cache(maxsize=64)
+def _by_start(fields: tuple[FieldSpec, ...]) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """First character → the labels that begin with it, each with the name of its field."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for field in fields:
+        for alias in aliases(field):
+            found.setdefault(alias[0], []).append((alias, field.name))
+    return found
 
 
 @lru_cache(maxsize=512)

@@ -61,3 +61,8 @@ class Page:
     inverted: bool = False
     ink: Ink = Ink.OK
     flags: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def undecodable(self) -> bool:
+        """Nothing of the page could be decoded; what stands for its image is a single pixel."""
+        return self.ink is Ink.DAMAGED and self.image.size <= 1

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import DynamicCache
 
+from ocr_pipeline.engines.diffusion_generate import encode
 from ocr_pipeline.pocket.experts import whole_blocks
 
 if TYPE_CHECKING:
@@ -124,30 +125,15 @@ class Teacher:
         tower.register_forward_hook(lambda _m, _i, out: setattr(self, "_patches", out[0]))
 
     def encode(self, prompt: Prompt, pixels: Tensor, positions: Tensor) -> DynamicCache:
-        """The prompt's keys and values, with the masks that `generate` makes."""
-        encoder = self.model.model.encoder
+        """The prompt's keys and values."""
         count = pixels.shape[0]
-        ids, types = prompt.ids.expand(count, -1), prompt.types.expand(count, -1)
-        image = encoder.get_image_features(pixels, positions.expand(count, -1, -1))
-        cache = DynamicCache(config=self.text_config)
-        place = torch.arange(ids.shape[1], device=ids.device)[None]
-        dummy = torch.empty(count, ids.shape[1], 0, dtype=self.model.dtype, device=ids.device)
-        masks = encoder.create_masks_for_generate(
-            config=self.model.config,
-            inputs_embeds=dummy,
-            attention_mask=None,
-            cache=cache,
-            position_ids=place,
-            mm_token_type_ids=types,
+        return encode(
+            self.model,
+            prompt.ids.expand(count, -1),
+            types=prompt.types.expand(count, -1),
+            pixel_values=pixels,
+            image_position_ids=positions.expand(count, -1, -1),
         )
-        encoder(
-            input_ids=ids,
-            attention_mask=masks,
-            cache=cache,
-            position_ids=place,
-            mm_encoder_outputs={"image": image},
-        )
-        return cache
 
     def logits(self, states: Tensor) -> Tensor:
         """Scores of the vocabulary, with the model's soft cap."""

@@ -24,10 +24,9 @@ import torch
 import torch.nn.functional as F
 import typer
 from torch import Tensor
-from transformers import DynamicCache
 
 from ocr_pipeline.engines.diffusion_card import Card
-from ocr_pipeline.engines.diffusion_generate import Sampling, generate, prompt_inputs
+from ocr_pipeline.engines.diffusion_generate import Sampling, encode, generate, prompt_inputs
 from ocr_pipeline.orders.schema import Schema, load_schema
 from ocr_pipeline.pages.load import load_pages
 from ocr_pipeline.pages.page import Gray
@@ -172,24 +171,10 @@ def _loss(
     types = F.pad(
         prompts["mm_token_type_ids"][rows], (0, ids.shape[1] - prompts["input_ids"].shape[1])
     )
-    length = ids.shape[1]
-    positions = torch.arange(length, dtype=torch.int32).unsqueeze(0)
-    cache = DynamicCache(config=model.config.get_text_config(decoder=True))
-    encoder = model.model.encoder
-    # As in `diffusion_generate.prefill`: the encoder would throw its own mask away.
-    masks = encoder.create_masks_for_generate(
-        config=model.config,
-        inputs_embeds=torch.empty((len(rows), length, 0)),
-        attention_mask=None,
-        cache=cache,
-        position_ids=positions,
-        mm_token_type_ids=types,
-    )
-    encoder(
-        input_ids=ids,
-        attention_mask=masks,
-        cache=cache,
-        position_ids=positions,
+    cache = encode(
+        model,
+        ids,
+        types=types,
         pixel_values=prompts["pixel_values"][rows],
         image_position_ids=prompts["image_position_ids"][rows],
     )

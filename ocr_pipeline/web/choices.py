@@ -10,10 +10,10 @@ import dataclasses
 import importlib
 import types
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ocr_pipeline.engines.base import Engine
+from ocr_pipeline.engines.diffusion_files import POCKET, pocket_folder
 from ocr_pipeline.engines.registry import ENGINES, prepare_engine
 from ocr_pipeline.errors import EngineError, UsageError
 from ocr_pipeline.web.errors import Refused
@@ -81,7 +81,7 @@ def _usual_model(name: str) -> str | None:
     """
     if name != "diffusiongemma":
         return ""
-    return "pocket" if (files("ocr_pipeline") / "pocket" / "weights").is_dir() else None
+    return POCKET if pocket_folder() is not None else None
 
 
 def _choice(name: str, model: str, options: Mapping[str, str]) -> EngineChoice:

@@ -213,11 +213,11 @@ def test_values_out_of_range(command, page, option):
 
 class TestModel:
     def test_the_pocket_model_where_it_ships(self, monkeypatch, tmp_path):
-        monkeypatch.setattr(denoise_command, "files", lambda _: tmp_path)
+        monkeypatch.setattr(denoise_command, "pocket_folder", lambda: None)
         with pytest.raises(cli.UsageError, match="no model is named") as caught:
             denoise_command.model_of("diffusiongemma", "")
         assert "--model" in caught.value.remedy
-        (tmp_path / "pocket" / "weights").mkdir(parents=True)
+        monkeypatch.setattr(denoise_command, "pocket_folder", lambda: tmp_path)
         assert denoise_command.model_of("diffusiongemma", "") == "pocket"
 
     def test_what_is_named_stays(self):

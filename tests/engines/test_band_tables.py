@@ -124,6 +124,10 @@ class TestCharacters:
         rows = parsed.tables[1].rows
         assert [row[1].confidence for row in rows] == [0.9, 0.5, 0.5]
 
+    def test_a_row_above_an_empty_table_stays(self):
+        below = "| 2 | ナット | 20 | 200 |\n" + FRAME + "\n\n" + FIELDS
+        assert "ナット" in joined(FIELDS, below)
+
     @settings(deadline=None, max_examples=80)
     @given(
         st.lists(

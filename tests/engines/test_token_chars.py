@@ -43,8 +43,10 @@ class Vocabulary:
 
     def decode(self, ids, *, skip_special_tokens):
         assert skip_special_tokens
+        # As the real ones do, before anything is decoded: bytes around a special token meet.
+        spoken = [i for i in ids if self.tokens[i] not in SPECIALS]
         out, run = "", b""
-        for i in [*ids, None]:
+        for i in [*spoken, None]:
             name = self.tokens[i] if i is not None else ""
             if name.startswith("<0x"):
                 run += bytes([int(name[3:5], 16)])
@@ -54,7 +56,7 @@ class Vocabulary:
             except UnicodeDecodeError:
                 out += "\ufffd" * len(run)
             run = b""
-            out += "" if name in SPECIALS else name.replace("▁", " ")
+            out += name.replace("▁", " ")
         return self.tidy(out)
 
     def token(self, name, probability=1.0, runner_up="<pad>", p=0.0, changes=0):

@@ -31,9 +31,7 @@ def test_without_a_name_there_is_what_can_be_had():
 
 def test_the_usual_engine_is_not_a_download(monkeypatch):
     monkeypatch.setitem(registry.ENGINES, "diffusiongemma", lambda m, o: pytest.fail(m))
-    monkeypatch.setattr(
-        "ocr_pipeline.web.choices.files", lambda _: __import__("pathlib").Path("/nil")
-    )
+    monkeypatch.setattr("ocr_pipeline.web.choices.pocket_folder", lambda: None)
     assert "diffusiongemma" not in [c.name for c in choose([], {})]
 
 
@@ -69,8 +67,8 @@ def test_what_does_not_exist(engine, options):
 @pytest.mark.parametrize(
     ("named", "engine"), [([], "ppocr"), ([], "diffusiongemma"), ([("ppocr", "")], "scripted")]
 )
-def test_no_option_is_passed_over(named, engine, monkeypatch, tmp_path):
-    monkeypatch.setattr("ocr_pipeline.web.choices.files", lambda _: tmp_path)
+def test_no_option_is_passed_over(named, engine, monkeypatch):
+    monkeypatch.setattr("ocr_pipeline.web.choices.pocket_folder", lambda: None)
     with pytest.raises(UsageError, match=engine):
         choose(named, {engine: {"nil": "1"}})
 
