@@ -24,6 +24,8 @@ class Card:
         prompt: name of the prompt (`engines/prompts`); empty asks with the image alone.
         soft_tokens: image budget of a tile, one of 70, 140, 280, 560, 1120.
         line_height: pixels of a line crop that is given as it is; 0 lets the processor resize it.
+        squeeze: rows of a line crop that are averaged into one. Characters of a line stand side by
+            side, half-width ones closely: a model tells them apart by columns more than by rows.
         widths: a line crop is padded with paper to the next of these; longer ones are cut at gaps.
         steps: denoising steps of a canvas.
         canvases: canvases of a reply before it has to show that it does not loop.
@@ -35,6 +37,7 @@ class Card:
     prompt: str = "transcribe_ja_v1"
     soft_tokens: int = 1120
     line_height: Annotated[int, Field(ge=0)] = 0
+    squeeze: Annotated[int, Field(ge=1)] = 1
     widths: tuple[Annotated[int, Field(ge=1)], ...] = ()
     steps: Annotated[int, Field(ge=1)] = 48
     canvases: Annotated[int, Field(ge=1)] = 8

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -79,6 +80,14 @@ def strips_of(image: Gray, quad: Quad, height: int = 0, longest: int = 0) -> tup
         Strip(np.ascontiguousarray(line[:, a:b]), slice_quad(quad, a / width, b / width))
         for a, b in pairwise(edges)
     )
+
+
+def squeezed(image: Gray, rows: int) -> Gray:
+    """A strip in which every so many rows were averaged into one."""
+    height, width = image.shape
+    if rows == 1:
+        return image
+    return np.asarray(cv2.resize(image, (width, height // rows), interpolation=cv2.INTER_AREA))
 
 
 def padded(image: Gray, widths: Sequence[int]) -> Gray:

@@ -18,7 +18,15 @@ from ocr_pipeline.engines.bands import bands
 from ocr_pipeline.engines.base import Char, Word
 from ocr_pipeline.engines.diffusion_card import Card, Tiling
 from ocr_pipeline.engines.ppocr import SECOND_LOOK
-from ocr_pipeline.engines.strips import Strip, apart, padded, placed, reading_order, strips_of
+from ocr_pipeline.engines.strips import (
+    Strip,
+    apart,
+    padded,
+    placed,
+    reading_order,
+    squeezed,
+    strips_of,
+)
 from ocr_pipeline.geometry import Quad, quad_of_box, transform, union
 from ocr_pipeline.pages.page import Gray, Page
 
@@ -133,7 +141,7 @@ def line_tiles(
     """
     return tuple(
         Tile(
-            padded(strip.image, card.widths),
+            padded(squeezed(strip.image, card.squeeze), card.widths),
             transform(strip.quad, page.matrix),
             strip.image.shape[1],
             line=number,

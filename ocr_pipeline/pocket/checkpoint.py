@@ -15,7 +15,17 @@ from ocr_pipeline.errors import InputError, UsageError
 
 STATE, CURVE = "state.pt", "curve.csv"
 COLUMNS = (
-    *("step", "crops", "seconds", "loss", "columns", "gradient", "rate", "crops_per_second"),
+    *(
+        "step",
+        "crops",
+        "seconds",
+        "loss",
+        "columns",
+        "places",
+        "gradient",
+        "rate",
+        "crops_per_second",
+    ),
     *("cer", "exact"),
 )
 

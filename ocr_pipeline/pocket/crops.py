@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ocr_pipeline.engines.lines import crop
+from ocr_pipeline.engines.strips import squeezed
 from ocr_pipeline.geometry import Box, Quad
 from ocr_pipeline.pages.page import Gray
 from ocr_pipeline.pocket.segments import SIDE, Segment, band, frame, segments_of, split
@@ -18,9 +19,13 @@ from ocr_pipeline.pocket.tokenizer import UNREADABLE
 from synth.chain import Plate
 from synth.drawing import Drawing
 
-HEIGHT = 32
-"""Pixels; the height of every crop."""
-WIDTHS = (128, 256, 384, 512)
+HEIGHT = 64
+"""Pixels; the height of every crop, before its rows are squeezed."""
+SQUEEZE = 2
+"""Rows that become one: half-width figures are then wider than a patch."""
+ROWS = HEIGHT // SQUEEZE
+"""Pixels; the height that the model sees."""
+WIDTHS = (256, 384, 512, 768, 1024)
 """Pixels; crops are padded to the next of these."""
 SURVIVES = 0.35
 """A character of whose ink less is left is not readable."""
@@ -39,8 +44,10 @@ class Crop:
     """A line or a part of one.
 
     Attributes:
-        image: 32×W uint8, dark on light, W at most 512, not padded.
+        image: 32×W uint8, dark on light, twice as wide as it is true, W at most 1024, not padded.
         text: what is written, one 〓 for each character that cannot be read.
+        spans: for each character of the text the columns of its ink (first, last+1); a space has
+            none.
         true: what was printed there.
         kind: of text.
         severity: of the sheet.
@@ -49,6 +56,7 @@ class Crop:
 
     image: Gray
     text: str
+    spans: tuple[tuple[float, float] | None, ...]
     true: str
     kind: str
     severity: int
@@ -104,7 +112,8 @@ def cut_crops(
             if place is None:
                 continue
             line = crop(image, place.quad, HEIGHT)
-            seen = _readable(part, drawing, line, place)
+            places = _places(part, drawing, line, place)
+            seen = _readable(places, drawing, line, place)
             if not any(seen):
                 continue  # a detector would have found nothing here
             text = "".join(
@@ -112,7 +121,9 @@ def cut_crops(
                 for (c, b), r in zip(part.chars, seen, strict=True)
             )
             other = None if soft is None else crop(soft, place.quad, finer)
-            crops.append(Crop(line, text, part.text, kinds[index], severity, other))
+            spans = tuple(None if p is None else (p[0], p[2]) for p in places)
+            image_seen = squeezed(line, SQUEEZE)
+            crops.append(Crop(image_seen, text, spans, part.text, kinds[index], severity, other))
     return crops
 
 
@@ -160,10 +171,24 @@ class _Place:
 
 
 _CENTRE = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1.0]])
-_CORE = np.ones((3, 3), np.uint8)
+_CORE = np.ones((5, 5), np.uint8)
+_Bounds = tuple[float, float, float, float]
 
 
-def _readable(part: Segment, drawing: Drawing, line: Gray, place: _Place) -> list[bool]:
+def _places(part: Segment, drawing: Drawing, line: Gray, place: _Place) -> list[_Bounds | None]:
+    """For each character the box of its ink in the crop; None for a space."""
+    matrix = place.from_drawing(drawing.scale, (line.shape[1], line.shape[0]))
+    boxes = np.array([b or (0, 0, 0, 0) for _, b in part.chars], np.float32) * drawing.scale
+    points = cv2.perspectiveTransform(boxes.reshape(1, -1, 2), matrix)[0].reshape(-1, 4)
+    return [
+        None if box is None else cast("_Bounds", tuple(map(float, corners)))
+        for (_, box), corners in zip(part.chars, points, strict=True)
+    ]
+
+
+def _readable(
+    places: Sequence[_Bounds | None], drawing: Drawing, line: Gray, place: _Place
+) -> list[bool]:
     """For each character whether enough of its ink, and not too much other ink, is in the crop."""
     size = (line.shape[1], line.shape[0])
     matrix = place.from_drawing(drawing.scale, size)
@@ -171,19 +196,21 @@ def _readable(part: Segment, drawing: Drawing, line: Gray, place: _Place) -> lis
     ink = cv2.warpPerspective(drawing.ink, centred, size, flags=cv2.INTER_AREA)
     paper = max(int(np.percentile(line, 90)), 120)
     dark = np.clip(255 - line.astype(np.int32) * 255 // paper, 0, 255).astype(np.uint8)
-    # A pixel of leeway for feeds that slip and edges that grow.
+    # Two pixels of leeway for feeds that slip and edges that grow.
     kept = np.minimum(cv2.dilate(dark, _CORE), ink)
     bare = cv2.dilate(ink, _CORE) < 64
-    boxes = np.array([b or (0, 0, 0, 0) for _, b in part.chars], np.float32) * drawing.scale
-    points = cv2.perspectiveTransform(boxes.reshape(1, -1, 2), matrix)[0].reshape(-1, 4)
     answer = []
-    for (_, box), (x0, y0, x1, y1) in zip(part.chars, points, strict=True):
+    for bounds in places:
+        if bounds is None:
+            answer.append(False)
+            continue
+        x0, y0, x1, y1 = bounds
         a, b = max(0, int(x0)), max(int(x0) + 1, int(np.ceil(x1)))
         c, d = max(0, int(y0)), max(int(y0) + 1, int(np.ceil(y1)))
         here = np.s_[c:d, a:b]
         total = int(ink[here].sum())
         left = int(kept[here].sum()) / total if total else 0.0
         around = dark[here][bare[here]]
-        clutter = float(around.mean()) / 255 if around.size > 12 else 0.0
-        answer.append(box is not None and left >= SURVIVES and clutter <= BURIED)
+        clutter = float(around.mean()) / 255 if around.size > 48 else 0.0
+        answer.append(left >= SURVIVES and clutter <= BURIED)
     return answer

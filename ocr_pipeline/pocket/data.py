@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ocr_pipeline.errors import EngineError
-from ocr_pipeline.pocket.crops import HEIGHT, WIDTHS, Crop, cut_crops
+from ocr_pipeline.pocket.crops import ROWS, WIDTHS, Crop, cut_crops
 from ocr_pipeline.pocket.practice import practice_page
 from synth.drawing import Ref
 from synth.seeds import chance, stream
 from synth.sheet import Sheet, make_sheet
 
+COLUMN = 16
+"""Pixels; the width of a patch."""
 AHEAD = 3
 """Chunks that are made before they are needed."""
 
@@ -39,7 +41,7 @@ class Course:
 
     seed: int = 0
     pages: int = 4
-    sheets: float = 0.4
+    sheets: float = 0.7
     easy: int = 200
     batch: int = 64
     pool: str = "any"
@@ -56,12 +58,15 @@ class Batch:
     Attributes:
         images: B×32×W uint8, padded with white.
         texts: what is written.
+        places: B×(W/16) int16: which character of the text stands in a column of patches; -1 where
+            none does.
         chunk: that it belongs to.
         index: within the chunk.
     """
 
     images: NDArray[np.uint8]
     texts: tuple[str, ...]
+    places: NDArray[np.int16]
     chunk: int
     index: int
 
@@ -137,17 +142,34 @@ def chunk_crops(course: Course, chunk: int) -> list[Crop]:
 
 def padded(images: list[NDArray[np.uint8]], width: int) -> NDArray[np.uint8]:
     """Crops side by side: B×32×`width`, white on the right."""
-    batch = np.full((len(images), HEIGHT, width), 255, np.uint8)
+    batch = np.full((len(images), ROWS, width), 255, np.uint8)
     for row, image in zip(batch, images, strict=True):
         row[:, : image.shape[1]] = image
     return batch
 
 
+def columns(crop: Crop, count: int) -> NDArray[np.int16]:
+    """Which character stands in the middle of each of so many columns of patches; -1 for none.
+
+    A space stands in all the columns between its neighbours.
+    """
+    middles = (np.arange(count) + 0.5) * COLUMN
+    found = np.full(count, -1, np.int16)
+    ends = 0.0
+    for i, span in enumerate(crop.spans):
+        after = crop.spans[i + 1] if span is None else span
+        assert after is not None  # the parts of a line neither end with a space nor hold two
+        left, right = (ends, after[0]) if span is None else span
+        found[(middles >= left) & (middles < right)] = i
+        ends = right
+    return found
+
+
 def chunk_batches(course: Course, chunk: int) -> list[Batch]:
     """The batches of a chunk, each of crops of one width.
 
-    What is left over of a width goes along with the next wider ones; the last batch may be small,
-    and is dropped when it is less than half full.
+    What is left over of a width goes along with the next wider ones. The last batch is filled with
+    some of its crops again, so that all are of one size, or dropped when it is less than half full.
     """
     crops = chunk_crops(course, chunk)
     groups: list[tuple[int, list[Crop]]] = []
@@ -159,12 +181,13 @@ def chunk_batches(course: Course, chunk: int) -> list[Batch]:
         groups += [(width, here[k : k + course.batch]) for k in range(0, full, course.batch)]
         rest = here[full:]
     if len(rest) >= course.batch // 2:
-        groups.append((WIDTHS[-1], rest))
+        groups.append((WIDTHS[-1], [*rest, *rest[: course.batch - len(rest)]]))
     order = stream(course.seed, "batches", chunk).permutation(len(groups))
     return [
         Batch(
             padded([c.image for c in groups[i][1]], groups[i][0]),
             tuple(c.text for c in groups[i][1]),
+            np.stack([columns(c, groups[i][0] // COLUMN) for c in groups[i][1]]),
             chunk,
             index,
         )

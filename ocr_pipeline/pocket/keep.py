@@ -20,7 +20,7 @@ from ocr_pipeline.engines.diffusion_load import load
 from ocr_pipeline.errors import OcrPipelineError
 from ocr_pipeline.pocket.build import save
 from ocr_pipeline.pocket.checkpoint import STATE
-from ocr_pipeline.pocket.crops import HEIGHT, WIDTHS
+from ocr_pipeline.pocket.crops import HEIGHT, SQUEEZE, WIDTHS
 from ocr_pipeline.pocket.tokenizer import UNREADABLE
 from ocr_pipeline.pocket.trainer import Trainer
 
@@ -29,6 +29,7 @@ CARD = Card(
     prompt="",
     soft_tokens=70,
     line_height=HEIGHT,
+    squeeze=SQUEEZE,
     widths=WIDTHS,
     steps=8,
     canvases=1,

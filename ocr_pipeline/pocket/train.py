@@ -100,6 +100,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--fonts", choices=("packaged", "any"), default="any")
     parser.add_argument("--makers", type=int, default=1, help="processes that make the data")
+    parser.add_argument(
+        "--compile",
+        action="store_true",
+        help="compile the vision tower: a quarter faster after two minutes; wants a C++ compiler",
+    )
     given = parser.parse_args(arguments)
     torch.set_num_threads(given.threads)
     cv2.setNumThreads(1)
@@ -114,6 +119,8 @@ def main(arguments: list[str] | None = None) -> int:
         else:
             course = replace(Course(), seed=given.seed, pool=given.fonts)
             trainer = Trainer(Settings(SHAPES[given.size], course, seed=given.seed), device)
+        if given.compile:
+            trainer.compile()
         at = trainer.progress
         stream = batches(
             trainer.settings.course, chunk=at.chunk, index=at.index, makers=given.makers

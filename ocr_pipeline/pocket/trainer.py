@@ -15,7 +15,7 @@ from torch import Tensor
 from ocr_pipeline.engines.diffusion_generate import prompt_inputs
 from ocr_pipeline.pocket.build import POCKET, Shape, build_model, build_processor
 from ocr_pipeline.pocket.checkpoint import STATE, Progress, load_state, read_state, save_state
-from ocr_pipeline.pocket.crops import HEIGHT
+from ocr_pipeline.pocket.crops import ROWS
 from ocr_pipeline.pocket.data import Batch, Course
 from ocr_pipeline.pocket.experts import use_blocks
 from ocr_pipeline.pocket.losses import ColumnReader, Prompt, Teacher, Weights
@@ -62,13 +62,20 @@ class Trainer:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
             tokens = len(SPECIALS) + len(self.vocabulary)
-            self.reader = ColumnReader(shape.vision_hidden, HEIGHT // shape.patch, tokens)
+            self.reader = ColumnReader(
+                shape.vision_hidden, ROWS // shape.patch, tokens, shape.canvas
+            )
         self.reader.to(self.device)
         self.optimisers = optimisers(self.model, self.reader, settings.rates)
-        self.teacher = Teacher(self.model, self.reader, settings.weights, len(SPECIALS))
+        self.teacher = Teacher(self.model, self.reader, settings.weights)
         self.progress = Progress()
         self._ids = {c: len(SPECIALS) + i for i, c in enumerate(self.vocabulary)}
         self._prompts: dict[int, tuple[Prompt, Tensor]] = {}
+
+    def compile(self) -> None:
+        """Let the layers of the vision tower be compiled, once for each width of crops."""
+        for layer in self.model.model.encoder.vision_tower.encoder.layers:
+            layer.compile(dynamic=False)
 
     @property
     def modules(self) -> dict[str, torch.nn.Module]:
@@ -78,7 +85,7 @@ class Trainer:
     def prompt(self, width: int) -> tuple[Prompt, Tensor]:
         """Prompt and patch positions (1×P×2) of a crop width, as the processor makes them."""
         if width not in self._prompts:
-            blank = np.full((HEIGHT, width), 255, np.uint8)
+            blank = np.full((ROWS, width), 255, np.uint8)
             made = prompt_inputs(self.processor, [blank], "", soft_tokens=70, resize=False)
             prompt = Prompt(
                 made["input_ids"].to(self.device), made["mm_token_type_ids"].to(self.device)
@@ -95,6 +102,12 @@ class Trainer:
             row[: len(known)] = torch.tensor(known)
         return ids.to(self.device)
 
+    def places(self, places: NDArray[np.int16]) -> Tensor:
+        """B×columns: which character of the canvas stands there; -1 for none."""
+        found = torch.from_numpy(places).long()
+        found[found >= self.settings.shape.canvas - 1] = -1  # `texts` cuts those off
+        return found.to(self.device)
+
     def step(self, batch: Batch, cooling: float = 1.0) -> dict[str, float]:
         """Learn from a batch; returns losses, gradient norm and learning rate (share)."""
         rates, progress = self.settings.rates, self.progress
@@ -104,12 +117,19 @@ class Trainer:
         prompt, positions = self.prompt(batch.images.shape[2])
         pixels = patches(batch.images, self.settings.shape.patch).to(self.device)
         with torch.autocast(self.device.type, torch.bfloat16):
-            denoising, columns = self.teacher.loss(
-                prompt, pixels, positions, self.texts(batch.texts), generator
+            found = self.teacher.loss(
+                prompt,
+                pixels,
+                positions,
+                self.texts(batch.texts),
+                self.places(batch.places),
+                generator,
             )
         for optimiser in self.optimisers:
             optimiser.zero_grad(set_to_none=True)
-        (denoising + self.settings.weights.columns * columns).backward()
+        weights = self.settings.weights
+        total = found.denoising + weights.columns * found.columns + weights.places * found.places
+        total.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), rates.clip)
         torch.nn.utils.clip_grad_norm_(self.reader.parameters(), rates.clip)
         for optimiser in self.optimisers:
@@ -119,8 +139,9 @@ class Trainer:
         progress.crops += len(batch.texts)
         progress.chunk, progress.index = batch.chunk, batch.index + 1
         return {
-            "loss": denoising.item(),
-            "columns": columns.item(),
+            "loss": found.denoising.item(),
+            "columns": found.columns.item(),
+            "places": found.places.item(),
             "gradient": float(norm),
             "rate": share,
         }

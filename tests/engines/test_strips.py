@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 
 from ocr_pipeline.engines.base import Char
 from ocr_pipeline.engines.lines import DARK
-from ocr_pipeline.engines.strips import Strip, apart, padded, placed, reading_order, strips_of
+from ocr_pipeline.engines.strips import (
+    Strip,
+    apart,
+    padded,
+    placed,
+    reading_order,
+    squeezed,
+    strips_of,
+)
 from ocr_pipeline.geometry import box_of, quad_of_box, rotation, transform
 
 LINE = "下記の通り発注致しますので、よろしくお願い申し上げます"
@@ -117,6 +125,12 @@ class TestStrips:
         assert (wide[:, :130] == 0).all()
         assert (wide[:, 130:] == 255).all()
         assert padded(image, ()).shape == padded(image, (64,)).shape == (32, 130)
+
+    def test_rows_are_averaged(self):
+        image = np.repeat([[0], [100], [200], [255]], 7, axis=1).astype(np.uint8)
+        assert squeezed(image, 2)[:, 0].tolist() == [50, 228]
+        assert squeezed(image, 2).shape == (2, 7)
+        assert squeezed(image, 1) is image
 
 
 class TestReadingOrder:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -108,6 +110,12 @@ class TestLines:
             assert tile.image.shape[1] in LINES.widths
             assert (tile.image[:, tile.width :] == 255).all()
             assert (tile.image[:, : tile.width] < 128).any()
+
+    def test_a_squeezed_crop_is_lower_and_lies_where_it_did(self, page):
+        tiles = tiles_of(page, "lines", card=replace(LINES, squeeze=2), find=find)
+        for tile, plain in zip(tiles, tiles_of(page, "lines", card=LINES, find=find), strict=True):
+            assert tile.image.shape == (16, plain.image.shape[1])
+            assert (tile.quad, tile.width) == (plain.quad, plain.width)
 
     def test_they_have_to_be_found(self, page):
         with pytest.raises(ValueError, match="found"):

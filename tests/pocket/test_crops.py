@@ -11,8 +11,15 @@ pytest.importorskip("pylopdf_fonts_jp")
 pytest.importorskip("transformers")
 
 from ocr_pipeline.engines.ppocr import LINE_HEIGHT
-from ocr_pipeline.pocket.crops import HEIGHT, WIDTHS, Crop, cut_crops
-from ocr_pipeline.pocket.data import Course, chunk_batches, practice_crops, sheet_crops
+from ocr_pipeline.pocket.crops import HEIGHT, ROWS, WIDTHS, Crop, cut_crops
+from ocr_pipeline.pocket.data import (
+    COLUMN,
+    Course,
+    chunk_batches,
+    columns,
+    practice_crops,
+    sheet_crops,
+)
 from ocr_pipeline.pocket.evaluate import read_with_ppocr
 from ocr_pipeline.pocket.practice import practice_page
 from ocr_pipeline.pocket.score import compare
@@ -69,14 +76,39 @@ def test_a_crop_shows_its_text(mild: list[Crop]) -> None:
 def test_crops_fit_the_model(mild: list[Crop]) -> None:
     assert len(mild) > 100
     for crop in mild:
-        assert crop.image.shape[0] == HEIGHT
+        assert crop.image.shape[0] == ROWS
         assert 0 < crop.image.shape[1] <= WIDTHS[-1]
         assert crop.image.dtype == np.uint8
-        assert 0 < len(crop.text) == len(crop.true) <= LONGEST
+        assert 0 < len(crop.text) == len(crop.true) == len(crop.spans) <= LONGEST
         assert crop.finer is not None
         assert crop.finer.shape[0] == LINE_HEIGHT
         ratio = crop.finer.shape[1] / crop.image.shape[1]
         assert ratio == pytest.approx(LINE_HEIGHT / HEIGHT, rel=0.1)
+
+
+def test_columns_know_which_character_stands_there() -> None:
+    (crop,) = crops_of(page_with("東 京1"))
+    count = 256 // COLUMN
+    found = columns(crop, count)
+    seen = [crop.text[i] for i in found if i >= 0]
+    assert "".join(dict.fromkeys(seen)) == "東 京1"
+    # Where a column says that there is a character there is ink, and none where it says paper.
+    ink = (crop.image < 160).any(axis=0)
+    dark = [
+        bool(ink[k * COLUMN : (k + 1) * COLUMN].any()) for k in range(crop.image.shape[1] // 16)
+    ]
+    for at, inked in zip(found, dark, strict=False):
+        if at >= 0 and crop.text[at] != " ":
+            assert inked
+    first, last = (int(i) for i in np.flatnonzero(found >= 0)[[0, -1]])
+    assert (found[:first] == -1).all()
+    assert (found[last + 1 :] == -1).all()
+
+
+def test_columns_of_a_space_reach_from_neighbour_to_neighbour() -> None:
+    spans = ((0.0, 30.0), None, (70.0, 100.0))
+    crop = Crop(np.zeros((ROWS, 100), np.uint8), "A B", spans, "A B", "any", 0)
+    assert columns(crop, 8).tolist() == [0, 0, 1, 1, 2, 2, -1, -1]
 
 
 def test_the_same_seed_cuts_the_same_crops() -> None:
@@ -157,7 +189,9 @@ def test_batches_have_one_width_and_come_out_the_same() -> None:
         assert a.texts == b.texts
         assert np.array_equal(a.images, b.images)
         assert a.images.shape[2] in WIDTHS
-        assert len(a.texts) == len(a.images)
+        assert np.array_equal(a.places, b.places)
+        assert len(a.texts) == len(a.images) == SMALL.batch
+        assert a.places.shape == (SMALL.batch, a.images.shape[2] // COLUMN)
     assert [b.index for b in one] == list(range(len(one)))
     assert {t for b in one for t in b.texts} != {
         t for b in chunk_batches(SMALL, 5) for t in b.texts

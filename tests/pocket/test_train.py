@@ -18,7 +18,7 @@ from ocr_pipeline.pocket.build import TINY
 from ocr_pipeline.pocket.checkpoint import CURVE, STATE
 from ocr_pipeline.pocket.data import Batch, Course, batches, chunk_batches
 from ocr_pipeline.pocket.keep import keep, open_model
-from ocr_pipeline.pocket.losses import ColumnReader, Prompt, column_loss, corrupt
+from ocr_pipeline.pocket.losses import ColumnReader, Prompt, corrupt
 from ocr_pipeline.pocket.optim import Rates, blend, set_rates
 from ocr_pipeline.pocket.tokenizer import SPECIALS
 from ocr_pipeline.pocket.train import Sitting, main, train
@@ -40,7 +40,9 @@ def _one_thread() -> Iterator[None]:
 
 def made_up(count: int = 8, width: int = 128, seed: int = 0) -> Batch:
     images = np.random.default_rng(seed).integers(0, 256, (count, 32, width)).astype(np.uint8)
-    return Batch(images, tuple("東京都1,200"[: 2 + i % 5] for i in range(count)), 0, seed)
+    texts = tuple("東京都1,200"[: 2 + i % 5] for i in range(count))
+    places = np.random.default_rng(seed).integers(-1, 2, (count, width // 16)).astype(np.int16)
+    return Batch(images, texts, places, 0, seed)
 
 
 def same(one: Trainer, two: Trainer) -> bool:
@@ -147,18 +149,34 @@ def test_corruption_replaces_some_and_leaves_the_rest() -> None:
     assert (noisy[drawn] == 7).float().mean().item() == pytest.approx(1 / 50, abs=0.01)
 
 
-def test_columns_answer_twice_and_their_loss_knows_the_text() -> None:
+def test_columns_that_are_asked_answer() -> None:
     torch.manual_seed(0)
-    reader = ColumnReader(8, 2, 20)
-    scores = reader(torch.randn(3, 2 * 5, 8))
-    assert scores.shape == (3, 10, 20)
-    texts = torch.tensor([[15, 16, 1, 0]])
-    right = torch.full((1, 10, 20), -9.0)
-    right[0, :, 0] = 0.0
-    right[0, 2] = right[0, 6] = -9.0
-    right[0, 2, 15] = right[0, 6, 16] = 0.0
-    wrong = right.roll(1, -1)
-    assert column_loss(right, texts, 14) < 0.1 < column_loss(wrong, texts, 14)
+    reader = ColumnReader(8, 2, vocabulary=20, canvas=16)
+    patches = torch.randn(3, 2 * 5, 8)
+    read, counted = reader(patches, torch.tensor([0, 7, 14]))
+    assert (read.shape, counted.shape) == ((3, 20), (3, 16))
+    other = patches.clone()
+    other[1, 2] += 1.0  # upper half of the third column of the second crop
+    again, _ = reader(other, torch.tensor([0, 7, 14]))
+    assert (read != again).any(dim=1).tolist() == [False, True, False]
+
+
+def test_columns_learn_what_stands_there_and_where() -> None:
+    trainer = Trainer(SETTINGS)
+    blank = replace(made_up(), places=np.full((8, 8), -1, np.int16))
+    nothing = trainer.step(blank)
+    assert (nothing["columns"], nothing["places"]) == (0.0, 0.0)
+    assert np.isfinite(nothing["loss"])
+    found = [trainer.step(made_up()) for _ in range(20)]
+    assert found[-1]["columns"] < found[0]["columns"]
+    assert found[-1]["places"] < found[0]["places"]
+
+
+def test_places_beyond_the_canvas_are_not_asked_for() -> None:
+    trainer = Trainer(SETTINGS)
+    assert trainer.places(np.array([[-1, 0, 14, 15, 30]], np.int16)).tolist() == [
+        [-1, 0, 14, -1, -1]
+    ]
 
 
 def test_rates_warm_up_and_cool_down() -> None:
