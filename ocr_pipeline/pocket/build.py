@@ -65,7 +65,7 @@ class Shape:
     vision_intermediate: int = 512
     patch: int = 16
     pooling: int = 2
-    canvas: int = 32
+    canvas: int = 24
     soft_tokens: int = 70
 
 

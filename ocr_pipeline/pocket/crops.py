@@ -25,8 +25,9 @@ SQUEEZE = 2
 """Rows that become one: half-width figures are then wider than a patch."""
 ROWS = HEIGHT // SQUEEZE
 """Pixels; the height that the model sees."""
-WIDTHS = (256, 384, 512, 768, 1024)
-"""Pixels; crops are padded to the next of these."""
+WIDTHS = (128, 192, 256, 320, 384)
+"""Pixels; crops are padded to the next of these. They are short: in a long line a small model reads
+the characters and loses count of them."""
 SURVIVES = 0.35
 """A character of whose ink less is left is not readable."""
 BURIED = 0.6
@@ -44,7 +45,7 @@ class Crop:
     """A line or a part of one.
 
     Attributes:
-        image: 32×W uint8, dark on light, twice as wide as it is true, W at most 1024, not padded.
+        image: 32×W uint8, dark on light, twice as wide as it is true, W at most 384, not padded.
         text: what is written, one 〓 for each character that cannot be read.
         spans: for each character of the text the columns of its ink (first, last+1); a space has
             none.

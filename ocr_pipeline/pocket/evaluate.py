@@ -29,7 +29,7 @@ from synth.severity import WORST
 
 SEED = 20_260_000
 """Of everything that models are measured on; no training run uses it."""
-SAMPLING = Sampling(steps=8, canvases=1, most_canvases=1)
+SAMPLING = Sampling(steps=4, canvases=1, most_canvases=1)
 A_SHEET = 16
 """Crops of one sheet, so that many sheets and names take part."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,12 @@ import numpy as np
 from ocr_pipeline.geometry import Box, box_of
 from synth.drawing import Drawing, Written
 
-LONGEST = 31
-"""Characters in a canvas of 32, which also holds the end of the text."""
+LONGEST = 23
+"""Characters in a canvas of 24, which also holds the end of the text."""
 SIDE = 0.35
 """The most paper left and right of a line, in heights of its box."""
+CUT = (0.2, 0.8)
+"""Where between two characters a line is cut, as a share of the paper between them."""
 _WHOLE = 0.85
 """Share of the lines that are split only where they must be."""
 
@@ -26,11 +28,15 @@ class Segment:
         chars: each character with the box of its ink, mm on the sheet; a space has none.
         y: middle of the line, mm.
         size: type size, mm.
+        before, after: where the neighbours of a part end and begin, mm; None at the ends of the
+            line.
     """
 
     chars: tuple[tuple[str, Box | None], ...]
     y: float
     size: float
+    before: float | None = None
+    after: float | None = None
 
     @property
     def text(self) -> str:
@@ -106,11 +112,32 @@ def split(line: Segment, longest: float, rng: np.random.Generator) -> list[Segme
     for part in parts:
         while part and part[-1][1] is None:
             part.pop()
-    return [Segment(tuple(p), line.y, line.size) for p in parts if p]
+    kept = [p for p in parts if p]
+    ends = [_ends(p) for p in kept]
+    return [
+        Segment(
+            tuple(part),
+            line.y,
+            line.size,
+            ends[i - 1][1] if i else None,
+            ends[i + 1][0] if i + 1 < len(kept) else None,
+        )
+        for i, part in enumerate(kept)
+    ]
+
+
+def _ends(part: Sequence[tuple[str, Box | None]]) -> tuple[float, float]:
+    """The columns between which a part has ink, mm."""
+    left, _, right, _ = box_of([p for _, b in part if b for p in (b[:2], b[2:])])
+    return left, right
 
 
 def frame(part: Segment, top: float, bottom: float, rng: np.random.Generator) -> Box:
-    """The box of a part of a line, mm: some paper, or parts of its neighbours, on both sides."""
-    left, _, right, _ = box_of([p for _, b in part.chars if b for p in (b[:2], b[2:])])
+    """The box of a part of a line, mm: some paper on both sides, but no neighbour."""
+    left, right = _ends(part.chars)
     before, after = rng.uniform(0.0, SIDE, 2) * (bottom - top)
+    if part.before is not None:
+        before = min(before, max(0.0, left - part.before) * float(rng.uniform(*CUT)))
+    if part.after is not None:
+        after = min(after, max(0.0, part.after - right) * float(rng.uniform(*CUT)))
     return left - before, top, right + after, bottom

@@ -18,7 +18,7 @@ from synth.seeds import chance, pick
 from synth.wording import DATE_NOTATIONS, Wording, draw_wording
 
 LONGEST = 40
-"""Characters; longer texts are cut, since a crop holds 31 at most."""
+"""Characters; longer texts are cut: a crop shows a part of them anyway."""
 _WIDE = {c: c + 0xFEE0 for c in range(0x21, 0x7F)} | {0x20: 0x3000}
 _LATIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _SEPARATORS = ("-", "-", "-", "/", ".", "_", "×", " ", "")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -180,6 +181,13 @@ def test_parts_add_up_and_fit(text: str, seed: int) -> None:
         left, _, right, _ = frame(part, top, bottom, stream(seed, "frame"))
         assert left <= part.chars[0][1][0]
         assert right >= part.chars[-1][1][2]
+        assert part.before is None or left >= part.before
+        assert part.after is None or right <= part.after
+    assert parts[0].before is None
+    assert parts[-1].after is None
+    for one, two in pairwise(parts):
+        assert one.after == two.chars[0][1][0]
+        assert two.before == one.chars[-1][1][2]
 
 
 def test_batches_have_one_width_and_come_out_the_same() -> None:
