@@ -25,6 +25,10 @@ HALF_EMPTY = 0.5
 """Ems of paper that belong to a full-width comma or full stop."""
 PULL = 0.2
 """Share of its distance from where it is expected by which a gap counts as narrower."""
+INSIDE = 0.1
+"""Heights of the line by which a gap is worth less that may lie inside a character."""
+ONE = 1.1
+"""Text heights that two pieces of ink span at most when they are one character (い, ル, 川)."""
 SNAP = 0.4
 """Ems by which the border of two characters may move to where there is less ink."""
 
@@ -164,7 +168,7 @@ def _cuts(line: Gray, longest: int) -> list[int]:
     if not longest or width <= longest:
         return cuts
     ink = (line < DARK).sum(axis=0).astype(np.float64)
-    room = _room(ink < 2)
+    room = _room(ink < 2) - INSIDE * height * _inside(line, ink >= 2)
     while width - start > longest:
         even = (width - start) / np.ceil((width - start) / longest)
         columns = np.arange(start + max(1, longest // 2), start + longest + 1)
@@ -175,6 +179,16 @@ def _cuts(line: Gray, longest: int) -> list[int]:
         start = int(columns[worth.argmax()])
         cuts.append(start)
     return cuts
+
+
+def _inside(line: Gray, inked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Columns of paper between two pieces of ink that together are no wider than a character."""
+    found = np.zeros(len(inked), bool)
+    rows = np.flatnonzero((line < DARK).sum(axis=1) > max(1, 0.004 * line.shape[1]))
+    edges = np.flatnonzero(np.diff(inked, prepend=False, append=False)).reshape(-1, 2)
+    for (left, end), (start, right) in pairwise(edges):
+        found[end:start] = len(rows) > 0 and right - left <= ONE * (rows[-1] + 1 - rows[0])
+    return found
 
 
 def _room(blank: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -64,6 +64,19 @@ class TestStrips:
         assert lefts[1:] == pytest.approx(rights[:-1])
         assert rights[-1] == pytest.approx(box_of(quad)[2])
 
+    @pytest.mark.parametrize("hollow", ["い", "ル", "川", "リ"])
+    @pytest.mark.parametrize("longest", [300, 340, 384, 420])
+    def test_the_paper_inside_a_character_is_no_gap(self, drawing, page, hollow, longest):
+        image, quad = line_of(drawing, page, f"漢{hollow}" * 9)
+        whole, *_ = strips_of(image, quad, 64)
+        strips = strips_of(image, quad, 64, longest)
+        assert len(strips) > 1
+        # Both characters fill an em: cuts lie near whole ems of the 18 that the ink spans.
+        found = np.flatnonzero((whole.image < DARK).any(axis=0))
+        em = (found[-1] - found[0]) / 18
+        for cut in np.cumsum([s.image.shape[1] for s in strips])[:-1]:
+            assert abs((cut - found[0]) / em - round((cut - found[0]) / em)) < 0.25
+
     def test_a_wide_gap_is_where_it_is_cut(self, drawing, page):
         image, quad = line_of(drawing, page, "発注番号　　　　納期は五月")
         left, right = strips_of(image, quad, 32, 270)
