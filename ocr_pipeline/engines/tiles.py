@@ -42,9 +42,9 @@ class Tile:
     """One picture.
 
     Attributes:
-        image: H×W uint8, upright; a strip may have paper added on its right.
-        quad: what it shows (without that paper), stored pixels.
-        width: pixels of `image` that show the page.
+        image: what the model sees, H×W uint8, upright.
+        quad: what it shows, stored pixels.
+        strip: for `lines`, the same before its rows were squeezed and paper was added.
         line: number of the text line on the page, for parts of a line that was cut.
         sure: a detector found text here; else there is ink that may be text.
         continues: the upper edge goes through a ruled table.
@@ -52,15 +52,10 @@ class Tile:
 
     image: Gray
     quad: Quad
-    width: int
+    strip: Strip | None = None
     line: int = 0
     sure: bool = True
     continues: bool = False
-
-    @property
-    def strip(self) -> Strip:
-        """The picture without added paper."""
-        return Strip(self.image[:, : self.width], self.quad)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +100,13 @@ def tiles_of(
     """
     if tiling == "page":
         height, width = page.image.shape
-        return (
-            Tile(page.image, transform(quad_of_box((0, 0, width, height)), page.matrix), width),
-        )
+        return (Tile(page.image, transform(quad_of_box((0, 0, width, height)), page.matrix)),)
     if tiling == "bands":
         budget = (soft_tokens or card.soft_tokens) * token_side**2
         return tuple(
             Tile(
                 page.image[int(top) : int(bottom), int(left) : int(right)],
                 transform(quad_of_box(band.box), page.matrix),
-                int(right - left),
                 continues=band.continues,
             )
             for band in bands(page.image, max(page.dpi), budget)
@@ -142,13 +134,13 @@ def line_tiles(
     return tuple(
         Tile(
             padded(squeezed(strip.image, card.squeeze), card.widths),
-            transform(strip.quad, page.matrix),
-            strip.image.shape[1],
+            (quad := transform(strip.quad, page.matrix)),
+            Strip(strip.image, quad),
             line=number,
             sure=certain,
         )
-        for number, (quad, certain) in enumerate(zip(quads, sure, strict=True))
-        for strip in strips_of(page.image, quad, card.line_height, max(card.widths, default=0))
+        for number, (line, certain) in enumerate(zip(quads, sure, strict=True))
+        for strip in strips_of(page.image, line, card.line_height, max(card.widths, default=0))
     )
 
 
@@ -184,7 +176,7 @@ def join(
 def _word(parts: Sequence[tuple[Tile, Sequence[Char]]], unreadable: str) -> Word | None:
     """The word on one line; None when nothing was read, or hardly anything where text is unsure."""
     chars: list[Char] = []
-    last: Tile | None = None
+    last: Strip | None = None
     for tile, told in parts:
         line = [
             replace(c, confidence=0.0) if unreadable and c.text == unreadable else c
@@ -192,10 +184,11 @@ def _word(parts: Sequence[tuple[Tile, Sequence[Char]]], unreadable: str) -> Word
         ]
         if not line:
             continue
-        if last is not None and apart(last.strip, tile.strip, chars[-1].text):
+        assert tile.strip is not None  # `line_tiles` made it
+        if last is not None and apart(last, tile.strip, chars[-1].text):
             chars.append(Char(" "))
         chars += placed(line, tile.strip)
-        last = tile
+        last = tile.strip
     if not chars:
         return None
     confidence = min(c.confidence for c in chars)

@@ -40,7 +40,7 @@ def test_the_word_alone_with_some_paper_around_it(drawing) -> None:
         page, [word("甲", 0.1), word("ボルト", 0.1, quad=quad_of_box(ink))], LINES
     )
     assert (first.line, second.line) == (0, 1)
-    dark = second.image[:, : second.width] < 128
+    dark = second.strip.image < 128
     assert dark.any()
     for edge in (dark[:2], dark[-2:], dark[:, :2], dark[:, -2:]):
         assert not edge.any()

@@ -55,7 +55,7 @@ class TestBands:
             upright = transform(tile.quad, np.linalg.inv(order.matrix))
             left, top, right, bottom = (round(v) for v in box_of(upright))
             assert (tile.image == order.image[top:bottom, left:right]).all()
-            assert tile.width == tile.image.shape[1]
+            assert tile.strip is None
 
     def test_a_smaller_budget_cuts_finer(self, order):
         counts = [
@@ -108,14 +108,24 @@ class TestLines:
         for tile in tiles:
             assert tile.image.shape[0] == 32
             assert tile.image.shape[1] in LINES.widths
-            assert (tile.image[:, tile.width :] == 255).all()
-            assert (tile.image[:, : tile.width] < 128).any()
+            width = tile.strip.image.shape[1]
+            assert (tile.image[:, width:] == 255).all()
+            assert (tile.image[:, :width] < 128).any()
 
     def test_a_squeezed_crop_is_lower_and_lies_where_it_did(self, page):
         tiles = tiles_of(page, "lines", card=replace(LINES, squeeze=2), find=find)
         for tile, plain in zip(tiles, tiles_of(page, "lines", card=LINES, find=find), strict=True):
             assert tile.image.shape == (16, plain.image.shape[1])
-            assert (tile.quad, tile.width) == (plain.quad, plain.width)
+            assert tile.quad == tile.strip.quad == plain.quad
+            assert (tile.strip.image == plain.strip.image).all()
+
+    def test_a_squeezed_crop_changes_neither_spaces_nor_places(self, page):
+        said = ["六角穴付ボルト", "8", SENTENCE[:10], SENTENCE[10:]]
+        plain, found = (
+            join("lines", [told(s) for s in said], tiles_of(page, "lines", card=card, find=find))
+            for card in (LINES, replace(LINES, squeeze=2))
+        )
+        assert found == plain
 
     def test_they_have_to_be_found(self, page):
         with pytest.raises(ValueError, match="found"):
