@@ -63,6 +63,8 @@ def _code(rng: np.random.Generator, words: Wording) -> str:
     for _ in range(int(rng.integers(1, 4))):
         letters, digits = int(rng.integers(0, 4)), int(rng.integers(0, 7))
         part = _letters(rng, letters) + _digits(rng, digits)
+        if chance(rng, 0.25):
+            part += _letters(rng, int(rng.integers(1, 3)))
         parts.append(part if chance(rng, 0.8) else part[::-1])
     return pick(rng, _SEPARATORS).join(p for p in parts if p) or words.digits(_digits(rng, 5))
 
@@ -202,19 +204,19 @@ def _single(rng: np.random.Generator, words: Wording) -> str:
 
 Draw = Callable[[np.random.Generator, Wording], str]
 KINDS: dict[str, tuple[Draw, float, float]] = {
-    "number": (_number, 0.17, 0.14),
+    "number": (_number, 0.17, 0.12),
     "date": (_date, 0.07, 0.05),
-    "code": (_code, 0.09, 0.08),
-    "size": (_size, 0.05, 0.05),
-    "phone": (_phone, 0.05, 0.03),
+    "code": (_code, 0.09, 0.13),
+    "size": (_size, 0.05, 0.09),
+    "phone": (_phone, 0.05, 0.05),
     "address": (_address, 0.07, 0.05),
     **{f"name {kind}": (partial(_name, kind), 0.04, 0.033) for kind in NameKind},
-    "katakana": (_katakana, 0.08, 0.08),
+    "katakana": (_katakana, 0.08, 0.10),
     "item": (_item, 0.12, 0.10),
     "order": (_order, 0.10, 0.08),
     "single": (_single, 0.02, 0.02),
     "used kanji": (_used_run, 0.02, 0.04),
-    "kanji": (_kanji_run, 0.0, 0.10),
+    "kanji": (_kanji_run, 0.0, 0.06),
     "kana": (_kana_run, 0.01, 0.02),
     "any": (_any_run, 0.0, 0.03),
 }
