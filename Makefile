@@ -12,6 +12,9 @@ SHEETS ?=
 REPORT = $(or $(OUT),report)
 WHAT = $(if $(SHEETS),--sheets "$(SHEETS)",--bench quick)
 FEW = --runs 5 --seed 1
+BOTH ?=# anything: two engines that vote
+ENGINES = $(if $(BOTH),--engine ppocr$(comma)diffusiongemma --model pocket --runs 4)
+comma := ,
 
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -45,15 +48,15 @@ $(FULL): $(READY)
 	  --constraint constraints.txt --editable '.[dev,gemma]'
 	@touch $@
 
-demo: $(READY) ## read the ten sample faxes into out/, and score what was read
-	$(BIN)/ocr-pipeline read datasets/samples --out out $(ARGS)
+demo: $(or $(if $(BOTH),$(FULL)),$(READY)) ## read the ten sample faxes into out/, and score what was read
+	$(BIN)/ocr-pipeline read datasets/samples --out out $(ENGINES) $(ARGS)
 	@echo
 	$(BIN)/ocr-pipeline eval score out --truth datasets/samples/truth.json
 
-ocr: $(READY) ## read a folder of scans: make ocr SCANS=folder OUT=out
+ocr: $(or $(if $(BOTH),$(FULL)),$(READY)) ## read a folder of scans: make ocr SCANS=folder OUT=out (BOTH=1: two engines vote)
 	@test -n "$(SCANS)" || { echo "error: no scans named" >&2; \
 	  echo "  → make ocr SCANS=folder OUT=out" >&2; exit 1; }
-	$(BIN)/ocr-pipeline read "$(SCANS)" --out "$(or $(OUT),out)" $(ARGS)
+	$(BIN)/ocr-pipeline read "$(SCANS)" --out "$(or $(OUT),out)" $(ENGINES) $(ARGS)
 
 eval: $(FULL) ## score ppocr and DiffusionGemma on a few sheets: make eval OUT=report (SHEETS=folder)
 	$(BIN)/ocr-pipeline eval run $(WHAT) $(FEW) --out "$(REPORT)/ppocr" $(ARGS)
