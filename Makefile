@@ -48,12 +48,12 @@ $(FULL): $(READY)
 	  --constraint constraints.txt --editable '.[dev,gemma]'
 	@touch $@
 
-demo: $(or $(if $(BOTH),$(FULL)),$(READY)) ## read the ten sample faxes into out/, and score what was read
+demo: $(if $(BOTH),$(FULL),$(READY)) ## read the ten sample faxes into out/, and score what was read (BOTH=1: two engines vote)
 	$(BIN)/ocr-pipeline read datasets/samples --out out $(ENGINES) $(ARGS)
 	@echo
 	$(BIN)/ocr-pipeline eval score out --truth datasets/samples/truth.json
 
-ocr: $(or $(if $(BOTH),$(FULL)),$(READY)) ## read a folder of scans: make ocr SCANS=folder OUT=out (BOTH=1: two engines vote)
+ocr: $(if $(BOTH),$(FULL),$(READY)) ## read a folder of scans: make ocr SCANS=folder OUT=out (BOTH=1: two engines vote)
 	@test -n "$(SCANS)" || { echo "error: no scans named" >&2; \
 	  echo "  → make ocr SCANS=folder OUT=out" >&2; exit 1; }
 	$(BIN)/ocr-pipeline read "$(SCANS)" --out "$(or $(OUT),out)" $(ENGINES) $(ARGS)

@@ -24,9 +24,12 @@ class Card:
         prompt: name of the prompt (`engines/prompts`); empty asks with the image alone.
         soft_tokens: image budget of a tile, one of 70, 140, 280, 560, 1120.
         line_height: pixels of a line crop that is given as it is; 0 lets the processor resize it.
-        squeeze: rows of a line crop that are averaged into one. Characters of a line stand side by
-            side, half-width ones closely: a model tells them apart by columns more than by rows.
-        widths: a line crop is padded with paper to the next of these; longer ones are cut at gaps.
+        squeeze: rows of a line crop that are averaged into one; `line_height` is a multiple of it.
+            Characters of a line stand side by side, half-width ones closely: a model tells them
+            apart by columns more than by rows.
+        widths: a line crop is padded with paper to the next of these.
+        longest: pixels; a longer line crop is cut between two characters; 0 takes the widest of
+            `widths`.
         steps: denoising steps of a canvas.
         canvases: canvases of a reply before it has to show that it does not loop.
         most_canvases: canvases of a reply at most.
@@ -39,6 +42,7 @@ class Card:
     line_height: Annotated[int, Field(ge=0)] = 0
     squeeze: Annotated[int, Field(ge=1)] = 1
     widths: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    longest: Annotated[int, Field(ge=0)] = 0
     steps: Annotated[int, Field(ge=1)] = 48
     canvases: Annotated[int, Field(ge=1)] = 8
     most_canvases: Annotated[int, Field(ge=1)] = 32
@@ -47,3 +51,5 @@ class Card:
     def __post_init__(self) -> None:
         if self.soft_tokens not in SOFT_TOKENS:
             raise ValueError(f"soft_tokens is one of {SOFT_TOKENS}, not {self.soft_tokens}")
+        if self.squeeze > 1 and (not self.line_height or self.line_height % self.squeeze):
+            raise ValueError(f"line_height is no multiple of squeeze, {self.squeeze}")

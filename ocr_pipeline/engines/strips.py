@@ -25,9 +25,9 @@ HALF_EMPTY = 0.5
 """Ems of paper that belong to a full-width comma or full stop."""
 PULL = 0.2
 """Share of its distance from where it is expected by which a gap counts as narrower."""
-INSIDE = 0.1
+INSIDE_COSTS = 0.1
 """Heights of the line by which a gap is worth less that may lie inside a character."""
-ONE = 1.1
+ONE_CHARACTER = 1.1
 """Text heights that two pieces of ink span at most when they are one character (い, ル, 川)."""
 SNAP = 0.4
 """Ems by which the border of two characters may move to where there is less ink."""
@@ -39,7 +39,7 @@ class Strip:
 
     Attributes:
         image: H×W, upright.
-        quad: what it shows, upright pixels of the page.
+        quad: what it shows, pixels of the page, upright or as stored.
     """
 
     image: Gray
@@ -87,7 +87,7 @@ def strips_of(image: Gray, quad: Quad, height: int = 0, longest: int = 0) -> tup
 
 
 def squeezed(image: Gray, rows: int) -> Gray:
-    """A strip in which every so many rows were averaged into one."""
+    """The strip with every `rows` rows averaged into one."""
     height, width = image.shape
     if rows == 1:
         return image
@@ -107,7 +107,7 @@ def placed(chars: Sequence[Char], strip: Strip) -> tuple[Char, ...]:
     of the width (half for a half-width one), and its borders move to where there is least ink.
 
     Returns:
-        The same characters with quads in upright pixels; spaces have none.
+        The same characters with quads in the pixels of the strip's; spaces have none.
     """
     height, width = strip.image.shape
     ink = strip.image < DARK
@@ -168,7 +168,7 @@ def _cuts(line: Gray, longest: int) -> list[int]:
     if not longest or width <= longest:
         return cuts
     ink = (line < DARK).sum(axis=0).astype(np.float64)
-    room = _room(ink < 2) - INSIDE * height * _inside(line, ink >= 2)
+    room = _room(ink < 2) - INSIDE_COSTS * height * _inside(line, ink >= 2)
     while width - start > longest:
         even = (width - start) / np.ceil((width - start) / longest)
         columns = np.arange(start + max(1, longest // 2), start + longest + 1)
@@ -187,7 +187,9 @@ def _inside(line: Gray, inked: NDArray[np.bool_]) -> NDArray[np.bool_]:
     rows = np.flatnonzero((line < DARK).sum(axis=1) > max(1, 0.004 * line.shape[1]))
     edges = np.flatnonzero(np.diff(inked, prepend=False, append=False)).reshape(-1, 2)
     for (left, end), (start, right) in pairwise(edges):
-        found[end:start] = len(rows) > 0 and right - left <= ONE * (rows[-1] + 1 - rows[0])
+        found[end:start] = len(rows) > 0 and right - left <= ONE_CHARACTER * (
+            rows[-1] + 1 - rows[0]
+        )
     return found
 
 

@@ -131,17 +131,14 @@ def line_tiles(
         sure: whether each of them is text.
         card: height and widths of the crops.
     """
-    return tuple(
-        Tile(
-            padded(squeezed(strip.image, card.squeeze), card.widths),
-            (quad := transform(strip.quad, page.matrix)),
-            Strip(strip.image, quad),
-            line=number,
-            sure=certain,
-        )
-        for number, (line, certain) in enumerate(zip(quads, sure, strict=True))
-        for strip in strips_of(page.image, line, card.line_height, max(card.widths, default=0))
-    )
+    longest = card.longest or max(card.widths, default=0)
+    tiles = []
+    for number, (line, certain) in enumerate(zip(quads, sure, strict=True)):
+        for cut in strips_of(page.image, line, card.line_height, longest):
+            strip = Strip(cut.image, transform(cut.quad, page.matrix))
+            seen = padded(squeezed(strip.image, card.squeeze), card.widths)
+            tiles.append(Tile(seen, strip.quad, strip, line=number, sure=certain))
+    return tuple(tiles)
 
 
 def join(

@@ -15,18 +15,17 @@ from ocr_pipeline.errors import InputError, UsageError
 
 STATE, CURVE = "state.pt", "curve.csv"
 COLUMNS = (
-    *(
-        "step",
-        "crops",
-        "seconds",
-        "loss",
-        "columns",
-        "places",
-        "gradient",
-        "rate",
-        "crops_per_second",
-    ),
-    *("cer", "exact"),
+    "step",
+    "crops",
+    "seconds",
+    "loss",
+    "columns",
+    "places",
+    "gradient",
+    "rate",
+    "crops_per_second",
+    "cer",
+    "exact",
 )
 
 
@@ -97,12 +96,22 @@ def load_state(
     modules: dict[str, nn.Module],
     optimisers: Iterable[torch.optim.Optimizer],
 ) -> Progress:
-    """Put a state into a model and its optimisers; returns how far it had got."""
-    for name, module in modules.items():
-        module.load_state_dict(state["modules"][name])
-    for optimiser, saved in zip(optimisers, state["optimisers"], strict=True):
-        optimiser.load_state_dict(saved)
-    return Progress(**state["progress"])
+    """Put a state into a model and its optimisers; returns how far it had got.
+
+    Raises:
+        InputError: it is of a model of another shape, as after a change of this program.
+    """
+    try:
+        for name, module in modules.items():
+            module.load_state_dict(state["modules"][name])
+        for optimiser, saved in zip(optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
+        return Progress(**state["progress"])
+    except (RuntimeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"the training run is of another version: {error}",
+            remedy="begin again in another folder",
+        ) from error
 
 
 def note(folder: Path, row: Mapping[str, float]) -> None:

@@ -22,19 +22,21 @@ from synth.drawing import Drawing
 HEIGHT = 64
 """Pixels; the height of every crop, before its rows are squeezed."""
 SQUEEZE = 2
-"""Rows that become one: half-width figures are then wider than a patch."""
+"""Rows that become one: half-width figures are then about as wide as a patch."""
 ROWS = HEIGHT // SQUEEZE
 """Pixels; the height that the model sees."""
 WIDTHS = (128, 192, 256, 320, 384)
 """Pixels; crops are padded to the next of these. They are short: in a long line a small model reads
 the characters and loses count of them."""
+LONGEST = 340
+"""Pixels of a crop at which a line is cut; the rest is room for how a line is framed."""
 SURVIVES = 0.35
 """A character of whose ink less is left is not readable."""
 BURIED = 0.6
 """Nor is one whose surroundings are dark to this share."""
 _LOST = 0.6
 """A line that came out lower than this share of its height lost most of its scan lines."""
-_LONGEST = WIDTHS[-1] / HEIGHT * 0.97 - 2 * SIDE
+_FITS = WIDTHS[-1] / HEIGHT * 0.97 - 2 * SIDE
 """Heights of its box that a line may be long without paper; fax feeds stretch a little."""
 _BLUR = 0.0034
 """Sigma in inches by which `ppocr` softens a page."""
@@ -45,7 +47,7 @@ class Crop:
     """A line or a part of one.
 
     Attributes:
-        image: 32×W uint8, dark on light, twice as wide as it is true, W at most 384, not padded.
+        image: 32×W uint8, dark on light, stretched to twice its true width, W at most 384.
         text: what is written, one 〓 for each character that cannot be read.
         spans: for each character of the text the columns of its ink (first, last+1); a space has
             none.
@@ -108,7 +110,7 @@ def cut_crops(
         if index not in kinds:
             continue
         top, bottom = band(segment, rng)
-        for part in split(segment, _LONGEST * (bottom - top), rng):
+        for part in split(segment, _FITS * (bottom - top), rng):
             place = _Place.of(frame(part, top, bottom, rng), plate, zoom, rng)
             if place is None:
                 continue

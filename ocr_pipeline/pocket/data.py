@@ -151,7 +151,8 @@ def padded(images: list[NDArray[np.uint8]], width: int) -> NDArray[np.uint8]:
 def columns(crop: Crop, count: int) -> NDArray[np.int16]:
     """Which character stands in the middle of each of so many columns of patches; -1 for none.
 
-    A space stands in all the columns between its neighbours.
+    A space stands in all the columns between its neighbours, and a character that is narrower than
+    a column and met by no middle in the one that its own middle lies in.
     """
     middles = (np.arange(count) + 0.5) * COLUMN
     found = np.full(count, -1, np.int16)
@@ -160,7 +161,11 @@ def columns(crop: Crop, count: int) -> NDArray[np.int16]:
         after = crop.spans[i + 1] if span is None else span
         assert after is not None  # the parts of a line neither end with a space nor hold two
         left, right = (ends, after[0]) if span is None else span
-        found[(middles >= left) & (middles < right)] = i
+        met = (middles >= left) & (middles < right)
+        found[met] = i
+        own = int((left + right) / 2 // COLUMN)
+        if not met.any() and 0 <= own < count and found[own] < 0:
+            found[own] = i
         ends = right
     return found
 
@@ -180,7 +185,7 @@ def chunk_batches(course: Course, chunk: int) -> list[Batch]:
         full = len(here) // course.batch * course.batch
         groups += [(width, here[k : k + course.batch]) for k in range(0, full, course.batch)]
         rest = here[full:]
-    if len(rest) >= course.batch // 2:
+    if 2 * len(rest) >= course.batch:
         groups.append((WIDTHS[-1], [*rest, *rest[: course.batch - len(rest)]]))
     order = stream(course.seed, "batches", chunk).permutation(len(groups))
     return [

@@ -131,6 +131,20 @@ GROUPS: dict[str, Group] = {
 }
 
 
+def marks(crops: Sequence[Crop], reads: Sequence[Read]) -> list[tuple[float, bool]]:
+    """Of each character that was read its confidence, and whether it is right.
+
+    A reading whose characters NFKC puts together (half-width ｶ and ﾞ) is left out.
+    """
+    pairs = [compare(c.text, r.text) for c, r in zip(crops, reads, strict=True)]
+    return [
+        mark
+        for r, pair in zip(reads, pairs, strict=True)
+        if len(r.confidence) == len(pair.right)
+        for mark in zip(r.confidence, pair.right, strict=True)
+    ]
+
+
 def tables(crops: Sequence[Crop], readers: dict[str, list[Read]]) -> dict[str, Any]:
     """CER and exact rate by group, error rate by class of character, AUROC of the confidence.
 
@@ -154,13 +168,7 @@ def tables(crops: Sequence[Crop], readers: dict[str, list[Read]]) -> dict[str, A
         for name, (wrong, total) in sorted(whole.classes.items()):
             place = report.setdefault("class", {}).setdefault(name, {})
             place[reader] = {"error": round(wrong / total, 4), "characters": total}
-        marks = [
-            (p, right)
-            for r, pair in zip(reads, pairs, strict=True)
-            if len(r.confidence) == len(pair.right)
-            for p, right in zip(r.confidence, pair.right, strict=True)
-        ]
-        report.setdefault("auroc", {})[reader] = auroc(marks)
+        report.setdefault("auroc", {})[reader] = auroc(marks(crops, reads))
     return report
 
 

@@ -25,8 +25,8 @@ class Weights:
         clean: a position that was left as it is; a corrupted one counts 1.
         padding: factor for positions behind the end of the text.
         padding_share: share of the padding that is looked at in each step.
-        columns: what the column reader reads.
-        places: where it says that it stands.
+        columns: for naming the character of a column.
+        places: for its place in the text.
         self_conditioning: share of the steps in which the model sees its own first guess.
     """
 
@@ -39,8 +39,8 @@ class Weights:
 
 
 class ColumnReader(nn.Module):
-    """Says of a column of patches which character stands there, and the how-many-th of the text it
-    is; it teaches the vision tower and is then thrown away.
+    """Says of a column of patches which character stands there, and at which place of the text; it
+    teaches the vision tower and is then thrown away.
 
     A canvas asks for the fourth character, not for the one at 130 pixels. Counting is what a model
     that fills all places at once finds hardest: it is taught here, where the ink is.
@@ -184,13 +184,12 @@ class Teacher:
 
     def _columns(self, texts: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
         """Cross-entropy of the columns in which a character stands: which one, and where."""
-        assert self._patches is not None
-        inked = (places >= 0).flatten().nonzero().squeeze(1)
-        if not len(inked):  # crops so narrow that every character lies between two middles
-            return self._patches.new_zeros(()), self._patches.new_zeros(())
-        at = whole_blocks(inked)
-        read, counted = self.reader(self._patches, at)
-        self._patches = None
+        patches, self._patches = self._patches, None
+        assert patches is not None
+        at = (places >= 0).flatten().nonzero().squeeze(1)
+        if not len(at):
+            return patches.new_zeros(()), patches.new_zeros(())
+        read, counted = (x[: len(at)].float() for x in self.reader(patches, whole_blocks(at)))
         where = places.flatten()[at]
         which = texts[at // places.shape[1], where]
-        return F.cross_entropy(read.float(), which), F.cross_entropy(counted.float(), where)
+        return F.cross_entropy(read, which), F.cross_entropy(counted, where)

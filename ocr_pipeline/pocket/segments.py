@@ -11,7 +11,7 @@ from ocr_pipeline.geometry import Box, box_of
 from synth.drawing import Drawing, Written
 
 LONGEST = 23
-"""Characters in a canvas of 24, which also holds the end of the text."""
+"""Characters in a canvas of 24, which also holds the end of the text. Few crops are so dense."""
 SIDE = 0.35
 """The most paper left and right of a line, in heights of its box."""
 CUT = (0.2, 0.8)
@@ -98,13 +98,14 @@ def split(line: Segment, longest: float, rng: np.random.Generator) -> list[Segme
         longest: mm that a part may be wide.
         rng: for how often, and where.
     """
-    most = LONGEST if rng.random() < _WHOLE else int(rng.integers(3, LONGEST))
+    if rng.random() >= _WHOLE:
+        longest *= float(rng.uniform(0.3, 1.0))
     parts: list[list[tuple[str, Box | None]]] = [[]]
     for char, box in line.chars:
         part = parts[-1]
         first = part[0][1] if part else None
         wide = box is not None and first is not None and box[2] - first[0] > longest
-        if len(part) >= most or wide:
+        if len(part) >= LONGEST or wide:
             part = []
             parts.append(part)
         if part or box is not None:  # no part begins with a space

@@ -73,7 +73,11 @@ class Trainer:
         self._prompts: dict[int, tuple[Prompt, Tensor]] = {}
 
     def compile(self) -> None:
-        """Let the layers of the vision tower be compiled, once for each width of crops."""
+        """Let the layers of the vision tower be compiled, once for each width of crops.
+
+        Dynamo keeps eight versions of a layer at most: there is room for eight widths, and all
+        batches have to be of one size. Compiled layers round differently.
+        """
         for layer in self.model.model.encoder.vision_tower.encoder.layers:
             layer.compile(dynamic=False)
 

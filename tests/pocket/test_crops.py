@@ -93,17 +93,22 @@ def test_columns_know_which_character_stands_there() -> None:
     found = columns(crop, count)
     seen = [crop.text[i] for i in found if i >= 0]
     assert "".join(dict.fromkeys(seen)) == "東 京1"
-    # Where a column says that there is a character there is ink, and none where it says paper.
-    ink = (crop.image < 160).any(axis=0)
-    dark = [
-        bool(ink[k * COLUMN : (k + 1) * COLUMN].any()) for k in range(crop.image.shape[1] // 16)
-    ]
-    for at, inked in zip(found, dark, strict=False):
+    # Characters are asked for where their ink is, and nowhere else.
+    middles = [(k + 0.5) * COLUMN for k in range(count)]
+    for at, middle in zip(found, middles, strict=True):
+        over = [i for i, span in enumerate(crop.spans) if span and span[0] <= middle < span[1]]
+        if at < 0 or crop.text[at] != " ":
+            assert over == ([] if at < 0 else [at])
+    dark = (crop.image < 160).any(axis=0)
+    for at, middle in zip(found, middles, strict=True):
         if at >= 0 and crop.text[at] != " ":
-            assert inked
-    first, last = (int(i) for i in np.flatnonzero(found >= 0)[[0, -1]])
-    assert (found[:first] == -1).all()
-    assert (found[last + 1 :] == -1).all()
+            assert dark[int(middle) - COLUMN // 2 : int(middle) + COLUMN // 2].any()
+
+
+def test_a_character_between_two_middles_has_a_column_of_its_own() -> None:
+    spans = ((0.0, 30.0), (41.0, 45.0), (57.0, 62.0))
+    crop = Crop(np.zeros((ROWS, 100), np.uint8), "A.1", spans, "A.1", "any", 0)
+    assert columns(crop, 6).tolist() == [0, 0, 1, 2, -1, -1]
 
 
 def test_columns_of_a_space_reach_from_neighbour_to_neighbour() -> None:

@@ -113,6 +113,14 @@ def test_a_state_that_is_missing_or_damaged_is_said_to_be(tmp_path: Path) -> Non
         Trainer.resumed(tmp_path)
 
 
+def test_a_state_of_another_shape_is_said_to_be(tmp_path: Path) -> None:
+    trainer = Trainer(SETTINGS)
+    trainer.reader.count = torch.nn.Linear(TINY.vision_hidden, 99)
+    trainer.save(tmp_path)
+    with pytest.raises(InputError, match="another version"):
+        Trainer.resumed(tmp_path)
+
+
 def test_a_new_run_does_not_overwrite_an_old_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,6 +167,20 @@ def test_columns_that_are_asked_answer() -> None:
     other[1, 2] += 1.0  # upper half of the third column of the second crop
     again, _ = reader(other, torch.tensor([0, 7, 14]))
     assert (read != again).any(dim=1).tolist() == [False, True, False]
+
+
+def test_columns_count_alike_whatever_fills_the_blocks() -> None:
+    """127 of the 128 rows of the matrix product repeat a single column here."""
+    batch = replace(made_up(), places=np.full((8, 8), -1, np.int16))
+    losses = []
+    for columns in ((1,), (1, 5)):
+        batch.places[2] = -1
+        batch.places[2, list(columns)] = 0
+        losses.append(Trainer(SETTINGS).step(batch)["columns"])
+    batch.places[2] = -1
+    batch.places[2, 5] = 0
+    other = Trainer(SETTINGS).step(batch)["columns"]
+    assert losses[1] == pytest.approx((losses[0] + other) / 2, rel=1e-3)
 
 
 def test_columns_learn_what_stands_there_and_where() -> None:
