@@ -27,9 +27,8 @@ class Card:
         squeeze: rows of a line crop that are averaged into one; `line_height` is a multiple of it.
             Characters of a line stand side by side, half-width ones closely: a model tells them
             apart by columns more than by rows.
-        widths: a line crop is padded with paper to the next of these.
-        longest: pixels; a longer line crop is cut between two characters; 0 takes the widest of
-            `widths`.
+        widths: a line crop is padded with paper to the next of these; longer ones
+            are cut between two characters.
         steps: denoising steps of a canvas.
         canvases: canvases of a reply before it has to show that it does not loop.
         most_canvases: canvases of a reply at most.
@@ -42,7 +41,6 @@ class Card:
     line_height: Annotated[int, Field(ge=0)] = 0
     squeeze: Annotated[int, Field(ge=1)] = 1
     widths: tuple[Annotated[int, Field(ge=1)], ...] = ()
-    longest: Annotated[int, Field(ge=0)] = 0
     steps: Annotated[int, Field(ge=1)] = 48
     canvases: Annotated[int, Field(ge=1)] = 8
     most_canvases: Annotated[int, Field(ge=1)] = 32

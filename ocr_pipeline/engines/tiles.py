@@ -131,7 +131,7 @@ def line_tiles(
         sure: whether each of them is text.
         card: height and widths of the crops.
     """
-    longest = card.longest or max(card.widths, default=0)
+    longest = max(card.widths, default=0)
     tiles = []
     for number, (line, certain) in enumerate(zip(quads, sure, strict=True)):
         for cut in strips_of(page.image, line, card.line_height, longest):

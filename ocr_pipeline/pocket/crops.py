@@ -14,7 +14,7 @@ from ocr_pipeline.engines.lines import crop
 from ocr_pipeline.engines.strips import squeezed
 from ocr_pipeline.geometry import Box, Quad
 from ocr_pipeline.pages.page import Gray
-from ocr_pipeline.pocket.segments import SIDE, Segment, band, frame, segments_of, split
+from ocr_pipeline.pocket.segments import Segment, band, frame, segments_of, split
 from ocr_pipeline.pocket.tokenizer import UNREADABLE
 from synth.chain import Plate
 from synth.drawing import Drawing
@@ -28,16 +28,14 @@ ROWS = HEIGHT // SQUEEZE
 WIDTHS = (128, 192, 256, 320, 384)
 """Pixels; crops are padded to the next of these. They are short: in a long line a small model reads
 the characters and loses count of them."""
-LONGEST = 340
-"""Pixels of a crop at which a line is cut; the rest is room for how a line is framed."""
 SURVIVES = 0.35
 """A character of whose ink less is left is not readable."""
 BURIED = 0.6
 """Nor is one whose surroundings are dark to this share."""
 _LOST = 0.6
 """A line that came out lower than this share of its height lost most of its scan lines."""
-_FITS = WIDTHS[-1] / HEIGHT * 0.97 - 2 * SIDE
-"""Heights of its box that a line may be long without paper; fax feeds stretch a little."""
+_FITS = WIDTHS[-1] / HEIGHT * 0.97
+"""Heights of its box that a crop may be wide; fax feeds stretch a little."""
 _BLUR = 0.0034
 """Sigma in inches by which `ppocr` softens a page."""
 
@@ -110,8 +108,9 @@ def cut_crops(
         if index not in kinds:
             continue
         top, bottom = band(segment, rng)
-        for part in split(segment, _FITS * (bottom - top), rng):
-            place = _Place.of(frame(part, top, bottom, rng), plate, zoom, rng)
+        widest = _FITS * (bottom - top)
+        for part in split(segment, widest, rng):
+            place = _Place.of(frame(part, top, bottom, widest, rng), plate, zoom, rng)
             if place is None:
                 continue
             line = crop(image, place.quad, HEIGHT)

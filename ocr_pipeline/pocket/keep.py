@@ -20,7 +20,7 @@ from ocr_pipeline.engines.diffusion_load import load
 from ocr_pipeline.errors import OcrPipelineError
 from ocr_pipeline.pocket.build import save
 from ocr_pipeline.pocket.checkpoint import STATE
-from ocr_pipeline.pocket.crops import HEIGHT, LONGEST, SQUEEZE, WIDTHS
+from ocr_pipeline.pocket.crops import HEIGHT, SQUEEZE, WIDTHS
 from ocr_pipeline.pocket.tokenizer import UNREADABLE
 from ocr_pipeline.pocket.trainer import Trainer
 
@@ -31,7 +31,6 @@ CARD = Card(
     line_height=HEIGHT,
     squeeze=SQUEEZE,
     widths=WIDTHS,
-    longest=LONGEST,
     steps=4,
     canvases=1,
     most_canvases=1,

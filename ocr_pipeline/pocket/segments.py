@@ -133,12 +133,21 @@ def _ends(part: Sequence[tuple[str, Box | None]]) -> tuple[float, float]:
     return left, right
 
 
-def frame(part: Segment, top: float, bottom: float, rng: np.random.Generator) -> Box:
-    """The box of a part of a line, mm: some paper on both sides, but no neighbour."""
+def frame(part: Segment, top: float, bottom: float, widest: float, rng: np.random.Generator) -> Box:
+    """The box of a part of a line, mm: some paper on both sides, but no neighbour.
+
+    Args:
+        part: the part.
+        top: of the band of its line, mm.
+        bottom: of the same.
+        widest: what the box may be wide; a part that is no longer than that stays whole.
+        rng: for the paper.
+    """
     left, right = _ends(part.chars)
     before, after = rng.uniform(0.0, SIDE, 2) * (bottom - top)
     if part.before is not None:
         before = min(before, max(0.0, left - part.before) * float(rng.uniform(*CUT)))
     if part.after is not None:
         after = min(after, max(0.0, part.after - right) * float(rng.uniform(*CUT)))
-    return left - before, top, right + after, bottom
+    shrink = min(1.0, max(0.0, widest - (right - left)) / max(before + after, 1e-9))
+    return left - before * shrink, top, right + after * shrink, bottom

@@ -183,7 +183,8 @@ def test_parts_add_up_and_fit(text: str, seed: int) -> None:
         assert part.chars[0][1] is not None
         assert part.chars[-1][1] is not None
         assert part.chars[-1][1][2] - part.chars[0][1][0] <= 60.0
-        left, _, right, _ = frame(part, top, bottom, stream(seed, "frame"))
+        left, _, right, _ = frame(part, top, bottom, 60.0, stream(seed, "frame"))
+        assert right - left <= 60.0 + 1e-9
         assert left <= part.chars[0][1][0]
         assert right >= part.chars[-1][1][2]
         assert part.before is None or left >= part.before
