@@ -21,7 +21,7 @@ READY := $(VENV)/.ready
 FULL := $(VENV)/.ready-gemma# the same and torch, which is large: only for what needs a DiffusionGemma
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo ocr serve sheets contact web-picture pictures eval eval-full pocket pocket-smoke bench bench-synth bench-scoring bench-quant test test-all check fix clean
+.PHONY: help setup demo ocr serve sheets contact web-picture pictures eval eval-full pocket pocket-smoke bench bench-pages bench-synth bench-scoring bench-quant test test-all check fix clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -102,6 +102,9 @@ bench-quant: $(FULL) ## 4- and 8-bit weights: bytes and error of each method tha
 
 bench-scoring: $(READY) ## speed of scoring, in page-runs a minute
 	$(BIN)/python -m benchmarks.scoring $(ARGS)
+
+bench-pages: $(FULL) ## seconds a page with the pocket model: one run beside five
+	$(BIN)/python -m benchmarks.pages $(ARGS)
 
 bench-synth: $(READY) ## speed of the fax simulation, in pages a second
 	$(BIN)/python -m benchmarks.synth $(ARGS)
