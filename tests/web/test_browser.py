@@ -455,7 +455,7 @@ class TestResults:
         page.click("tbody a")
         page.wait_for_selector(".sheet:not([hidden])")
         assert "runs do not agree" in page.inner_text(".checks")
-        assert page.evaluate("document.querySelector('.paper').naturalWidth") > 0
+        page.wait_for_function("() => document.querySelector('.paper').naturalWidth > 0")
 
     def test_the_keyboard_moves_the_page(self, tab):
         page = tab(f"/results/{key_of('small.png')}")
