@@ -75,7 +75,7 @@ def place(glyphs: Sequence[Glyph], line: Gray, quad: Quad) -> tuple[Char, ...]:
         return ()
     height, width = line.shape
     ink = line < DARK
-    top, bottom = _span(ink.sum(axis=1) > max(1, 0.004 * width), 0, height)
+    top, bottom = _span(text_rows(ink), 0, height)
     columns = ink[top:bottom].sum(axis=0) >= 2
     em = float(max(bottom - top, height // 3))
     centers = [(g.start + g.end) / 2 * width for g in visible]
@@ -129,6 +129,11 @@ def _space_gap(left: str, right: str, space: float) -> float:
     if any(unicodedata.east_asian_width(c) in "NaH" for c in (left, right)):
         return LIKELY_GAP if space > LIKELY else LATIN_GAP
     return KANA_GAP
+
+
+def text_rows(ink: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which rows of a line have more ink than a speck."""
+    return np.asarray(ink.sum(axis=1) > max(1, 0.004 * ink.shape[1]))
 
 
 def _span(marks: NDArray[np.bool_], start: int, end: int) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ocr_pipeline.engines.base import Char
-from ocr_pipeline.engines.lines import DARK, KANA_GAP, advance, crop, part
+from ocr_pipeline.engines.lines import DARK, KANA_GAP, advance, crop, part, text_rows
 from ocr_pipeline.geometry import Quad, box_of, slice_quad
 from ocr_pipeline.pages.page import Gray
 
@@ -111,7 +111,7 @@ def placed(chars: Sequence[Char], strip: Strip) -> tuple[Char, ...]:
     """
     height, width = strip.image.shape
     ink = strip.image < DARK
-    rows = np.flatnonzero(ink.sum(axis=1) > max(1, 0.004 * width))
+    rows = np.flatnonzero(text_rows(ink))
     top, bottom = (rows[0] / height, (rows[-1] + 1) / height) if len(rows) else (0.0, 1.0)
     spans = _spans("".join(c.text for c in chars), ink.sum(axis=0))
     return tuple(
@@ -184,12 +184,11 @@ def _cuts(line: Gray, longest: int) -> list[int]:
 def _inside(line: Gray, inked: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Columns of paper between two pieces of ink that together are no wider than a character."""
     found = np.zeros(len(inked), bool)
-    rows = np.flatnonzero((line < DARK).sum(axis=1) > max(1, 0.004 * line.shape[1]))
+    rows = np.flatnonzero(text_rows(line < DARK))
+    widest = ONE_CHARACTER * (rows[-1] + 1 - rows[0]) if len(rows) else 0.0
     edges = np.flatnonzero(np.diff(inked, prepend=False, append=False)).reshape(-1, 2)
     for (left, end), (start, right) in pairwise(edges):
-        found[end:start] = len(rows) > 0 and right - left <= ONE_CHARACTER * (
-            rows[-1] + 1 - rows[0]
-        )
+        found[end:start] = right - left <= widest
     return found
 
 

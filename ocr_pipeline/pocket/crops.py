@@ -114,8 +114,9 @@ def cut_crops(
             if place is None:
                 continue
             line = crop(image, place.quad, HEIGHT)
-            places = _places(part, drawing, line, place)
-            seen = _readable(places, drawing, line, place)
+            matrix = place.from_drawing(drawing.scale, (line.shape[1], line.shape[0]))
+            places = _places(part, drawing.scale, matrix)
+            seen = _readable(places, drawing, line, matrix)
             if not any(seen):
                 continue  # a detector would have found nothing here
             text = "".join(
@@ -124,8 +125,8 @@ def cut_crops(
             )
             other = None if soft is None else crop(soft, place.quad, finer)
             spans = tuple(None if p is None else (p[0], p[2]) for p in places)
-            image_seen = squeezed(line, SQUEEZE)
-            crops.append(Crop(image_seen, text, spans, part.text, kinds[index], severity, other))
+            low = squeezed(line, SQUEEZE)
+            crops.append(Crop(low, text, spans, part.text, kinds[index], severity, other))
     return crops
 
 
@@ -177,10 +178,9 @@ _CORE = np.ones((5, 5), np.uint8)
 _Bounds = tuple[float, float, float, float]
 
 
-def _places(part: Segment, drawing: Drawing, line: Gray, place: _Place) -> list[_Bounds | None]:
+def _places(part: Segment, scale: float, matrix: NDArray[np.float64]) -> list[_Bounds | None]:
     """For each character the box of its ink in the crop; None for a space."""
-    matrix = place.from_drawing(drawing.scale, (line.shape[1], line.shape[0]))
-    boxes = np.array([b or (0, 0, 0, 0) for _, b in part.chars], np.float32) * drawing.scale
+    boxes = np.array([b or (0, 0, 0, 0) for _, b in part.chars], np.float32) * scale
     points = cv2.perspectiveTransform(boxes.reshape(1, -1, 2), matrix)[0].reshape(-1, 4)
     return [
         None if box is None else cast("_Bounds", tuple(map(float, corners)))
@@ -189,11 +189,10 @@ def _places(part: Segment, drawing: Drawing, line: Gray, place: _Place) -> list[
 
 
 def _readable(
-    places: Sequence[_Bounds | None], drawing: Drawing, line: Gray, place: _Place
+    places: Sequence[_Bounds | None], drawing: Drawing, line: Gray, matrix: NDArray[np.float64]
 ) -> list[bool]:
     """For each character whether enough of its ink, and not too much other ink, is in the crop."""
     size = (line.shape[1], line.shape[0])
-    matrix = place.from_drawing(drawing.scale, size)
     centred = np.linalg.inv(_CENTRE) @ matrix @ _CENTRE  # cv2 counts from pixel centres
     ink = cv2.warpPerspective(drawing.ink, centred, size, flags=cv2.INTER_AREA)
     paper = max(int(np.percentile(line, 90)), 120)

@@ -23,7 +23,7 @@ from ocr_pipeline.errors import OcrPipelineError
 from ocr_pipeline.pages.page import Gray
 from ocr_pipeline.pocket.crops import WIDTHS, Crop
 from ocr_pipeline.pocket.data import padded, practice_crops, sheet_crops
-from ocr_pipeline.pocket.score import Score, auroc, compare
+from ocr_pipeline.pocket.score import Pair, Score, auroc, compare
 from synth.seeds import stream
 from synth.severity import WORST
 
@@ -131,12 +131,15 @@ GROUPS: dict[str, Group] = {
 }
 
 
-def marks(crops: Sequence[Crop], reads: Sequence[Read]) -> list[tuple[float, bool]]:
+def marks(reads: Sequence[Read], pairs: Sequence[Pair]) -> list[tuple[float, bool]]:
     """Of each character that was read its confidence, and whether it is right.
 
     A reading whose characters NFKC puts together (half-width ｶ and ﾞ) is left out.
+
+    Args:
+        reads: what was read.
+        pairs: each of them beside its truth.
     """
-    pairs = [compare(c.text, r.text) for c, r in zip(crops, reads, strict=True)]
     return [
         mark
         for r, pair in zip(reads, pairs, strict=True)
@@ -168,7 +171,7 @@ def tables(crops: Sequence[Crop], readers: dict[str, list[Read]]) -> dict[str, A
         for name, (wrong, total) in sorted(whole.classes.items()):
             place = report.setdefault("class", {}).setdefault(name, {})
             place[reader] = {"error": round(wrong / total, 4), "characters": total}
-        report.setdefault("auroc", {})[reader] = auroc(marks(crops, reads))
+        report.setdefault("auroc", {})[reader] = auroc(marks(reads, pairs))
     return report
 
 

@@ -21,6 +21,7 @@ from ocr_pipeline.errors import OcrPipelineError
 from ocr_pipeline.pocket.build import save
 from ocr_pipeline.pocket.checkpoint import STATE
 from ocr_pipeline.pocket.crops import HEIGHT, SQUEEZE, WIDTHS
+from ocr_pipeline.pocket.evaluate import SAMPLING
 from ocr_pipeline.pocket.tokenizer import UNREADABLE
 from ocr_pipeline.pocket.trainer import Trainer
 
@@ -31,9 +32,9 @@ CARD = Card(
     line_height=HEIGHT,
     squeeze=SQUEEZE,
     widths=WIDTHS,
-    steps=4,
-    canvases=1,
-    most_canvases=1,
+    steps=SAMPLING.steps,
+    canvases=SAMPLING.canvases,
+    most_canvases=SAMPLING.most_canvases,
     unreadable=UNREADABLE,
 )
 

@@ -47,7 +47,8 @@ def test_it_reads_faxes(crops: tuple[Crop, ...], reads: list[Read]) -> None:
 
 
 def test_its_confidence_tells_right_from_wrong(crops: tuple[Crop, ...], reads: list[Read]) -> None:
-    found = auroc(marks(crops, reads))
+    pairs = [compare(c.text, r.text) for c, r in zip(crops, reads, strict=True)]
+    found = auroc(marks(reads, pairs))
     assert found is not None
     assert found > 0.85
 
